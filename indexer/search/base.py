@@ -1,0 +1,61 @@
+"""The interface that every search back end offers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Protocol
+
+from bioasq.domain import Candidate, Document
+from indexer.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of a run of events: ``upserted + deleted + stale`` is the number of events."""
+
+    upserted: int = 0
+    deleted: int = 0
+    stale: int = 0
+    """Upserts of an older PMID version than the one indexed, and deletions of what is not there."""
+
+    def __add__(self, other: "Applied") -> "Applied":
+        return Applied(self.upserted + other.upserted, self.deleted + other.deleted, self.stale + other.stale)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    name: str
+    documents: int
+    size_bytes: int
+    without_abstract: int
+    joiner: str
+    """What stands between the parts of a structured abstract (BIOASQ: nothing)."""
+
+
+class SearchIndex(Protocol):
+    """BM25 over titles and abstracts.
+
+    Idempotent: the same event twice changes nothing, and an older version never replaces a newer one.
+    ``search``, ``get`` and ``stats`` see what was committed.
+    """
+
+    def apply(self, events: Iterable[Event]) -> Applied: ...
+
+    def commit(self) -> None: ...
+
+    def search(
+        self, question: str, size: int = 100, published_before: date | None = None
+    ) -> list[Candidate]:
+        """The ``size`` best documents, best first; equal scores in ascending PMID order (as numbers).
+
+        ``published_before`` keeps documents published strictly before that day, and those without a date.
+        """
+        ...
+
+    def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
+        """The documents found, by PMID; those not in the index are absent."""
+        ...
+
+    def stats(self) -> IndexStats: ...
+
+    def close(self) -> None: ...
