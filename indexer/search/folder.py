@@ -1,0 +1,87 @@
+"""The folder of an embedded index: a small description beside tantivy's files."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from bioasq.errors import BioqaError
+from indexer.files import write_atomically
+
+FORMAT = 1
+"""Raised whenever schema, analyser or stored records change, so that no index is ever misread."""
+
+DESCRIPTION = "bioqa.json"
+TANTIVY_META = "meta.json"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFolder:
+    path: Path
+    joiner: str
+
+    @classmethod
+    def create(cls, path: Path, joiner: str) -> "IndexFolder":
+        """Describe a new index, or check that the one in ``path`` has this joiner.
+
+        The description is written first, so a folder that was left half-made is known as ours and completed.
+        """
+        if path.exists() and not path.is_dir():
+            raise BioqaError(f"{path} is a file; an index needs a folder")
+        if (path / DESCRIPTION).exists():
+            folder = _read(path)
+            if folder.joiner != joiner:
+                raise BioqaError(
+                    f"the index in {path} joins abstract parts with {folder.joiner!r}, not {joiner!r}; "
+                    "make another index, or leave the joiner as it is"
+                )
+            return folder
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(not entry.name.endswith(".tmp") for entry in path.iterdir()):
+                raise BioqaError(f"{path} holds other files and no bioqa index; choose an empty folder")
+            write_atomically(path / DESCRIPTION, json.dumps({"format": FORMAT, "joiner": joiner}) + "\n")
+        except OSError as error:
+            raise BioqaError(f"cannot make an index in {path}: {error}") from error
+        return cls(path, joiner)
+
+    @classmethod
+    def open(cls, path: Path) -> "IndexFolder":
+        if not path.is_dir():
+            raise BioqaError(f"no index at {path}: no such folder")
+        if not (path / DESCRIPTION).exists():
+            raise BioqaError(f"{path} holds no bioqa index ({DESCRIPTION} is missing)")
+        folder = _read(path)
+        if not (path / TANTIVY_META).exists():
+            raise BioqaError(f"the index in {path} was not finished being made; load into it to complete it")
+        return folder
+
+    def state(self) -> tuple[int, int]:
+        """Changes with every commit, whoever made it: tantivy replaces its meta file each time."""
+        status = (self.path / TANTIVY_META).stat()
+        return status.st_ino, status.st_mtime_ns
+
+    def size_bytes(self) -> int:
+        total = 0
+        for entry in self.path.rglob("*"):
+            try:
+                total += entry.stat().st_size if entry.is_file() else 0
+            except FileNotFoundError:  # merged away meanwhile
+                continue
+        return total
+
+
+def _read(path: Path) -> IndexFolder:
+    file = path / DESCRIPTION
+    try:
+        description = json.loads(file.read_text(encoding="utf-8"))
+        written, joiner = description["format"], description["joiner"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BioqaError(f"{file} is not the description of a bioqa index: {error}") from error
+    if written != FORMAT:
+        raise BioqaError(
+            f"the index in {path} has format {written!r}, and this bioqa reads format {FORMAT}: "
+            "load the files into a new folder"
+        )
+    if not isinstance(joiner, str):
+        raise BioqaError(f"{file}: the joiner is {joiner!r}, not a text")
+    return IndexFolder(path, joiner)

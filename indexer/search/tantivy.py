@@ -1,0 +1,316 @@
+"""The embedded index: tantivy in a folder.
+
+BM25 has k1 1.2 and b .75, which tantivy fixes. Title and abstract are one field, so a word counts alike in
+either. A deleted or replaced document still counts in word frequencies until tantivy merges it away, so
+scores of an updated index may differ in the last digits from those of a freshly built one.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import tantivy
+
+from bioasq.domain import Candidate, Document
+from bioasq.errors import BioqaError
+from indexer.events import Delete, Event
+from indexer.search.base import Applied, IndexStats
+from indexer.search.folder import IndexFolder
+from indexer.search.records import PMID, Record, decode, encode, pmid_number
+
+LOOKUP = 1000
+"""How many PMIDs one look-up asks for."""
+
+MOST_TIES = 10_000
+"""How far a run of equal scores at the cut-off is followed to put it into PMID order."""
+
+HEAP_BYTES = 256_000_000
+WRITER_THREADS = 2
+
+UPSERTED, DELETED, STALE = Applied(upserted=1), Applied(deleted=1), Applied(stale=1)
+
+
+def analyzer() -> Any:
+    """Lower-cased runs of letters and digits, no stop words, Snowball stems (see bench/retrieval.py).
+
+    A hyphen or slash separates words, as in the papers' retrieval. Greek letters and the like are kept.
+    """
+    filters = tantivy.Filter
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(filters.lowercase())
+        .filter(filters.stopword("english"))
+        .filter(filters.stemmer("english"))
+        .build()
+    )
+
+
+def _schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("pmid", stored=True, indexed=True, fast=True)
+    builder.add_unsigned_field("version", stored=True, fast=True)
+    builder.add_unsigned_field("published", stored=True, fast=True)
+    builder.add_unsigned_field("has_abstract", indexed=True)
+    builder.add_text_field("text", stored=True, tokenizer_name="bioqa", index_option="freq")
+    builder.add_bytes_field("layout", stored=True)
+    return builder.build()
+
+
+class TantivyIndex:
+    """``SearchIndex`` over a folder. Threads may search at once; one thread at a time may write.
+
+    What another process commits is seen by the next ``search``, ``get`` or ``stats``.
+    """
+
+    def __init__(self, folder: IndexFolder, index: Any) -> None:
+        self._folder = folder
+        self._index = index
+        self._schema = index.schema
+        self._analyzer = analyzer()
+        index.register_tokenizer("bioqa", self._analyzer)
+        index.config_reader("manual")
+        self._seen = folder.state()
+        index.reload()
+        self._writer: Any = None
+        self._uncommitted: dict[int, int | None] = {}
+        """The version that each PMID written since the last commit has now; None if it was deleted."""
+
+    @classmethod
+    def create(cls, folder: Path, joiner: str = "") -> Self:
+        """The index in ``folder``, made if it is not there yet (or was made only by half).
+
+        Raises ``BioqaError`` if the folder holds something else, or an index with another joiner.
+        """
+        described = IndexFolder.create(folder, joiner)
+        with tantivy_errors(folder):
+            return cls(described, tantivy.Index(_schema(), str(folder), reuse=True))
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """The index in ``folder``. Raises ``BioqaError`` if there is none that this version can read."""
+        described = IndexFolder.open(folder)
+        with tantivy_errors(folder):
+            return cls(described, tantivy.Index.open(str(folder)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Reading
+
+    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+        query = self._query(question, published_before)
+        if query is None or size < 1:
+            return []
+        searcher = self._searcher()
+        return [
+            Candidate(_document(searcher, address), score)
+            for score, _, address in self._best(searcher, query, size)
+        ]
+
+    def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
+        numbers = [int(pmid) for pmid in pmids if PMID.fullmatch(pmid)]
+        searcher = self._searcher()
+        found = [_document(searcher, address) for address in self._addresses(searcher, numbers)]
+        return {document.pmid: document for document in found}
+
+    def stats(self) -> IndexStats:
+        searcher = self._searcher()
+        empty = tantivy.Query.term_query(self._schema, "has_abstract", 0)
+        return IndexStats(
+            name=self._folder.path.name,
+            documents=searcher.num_docs,
+            size_bytes=self._folder.size_bytes(),
+            without_abstract=searcher.search(empty, limit=1).count,
+            joiner=self._folder.joiner,
+        )
+
+    def _searcher(self) -> Any:
+        state = self._folder.state()
+        if state != self._seen:
+            with tantivy_errors(self._folder.path):
+                self._index.reload()
+            # The state from before reloading: a commit in between is taken up by the next call.
+            self._seen = state
+        return self._index.searcher()
+
+    def _query(self, question: str, published_before: date | None) -> Any:
+        """An "or" of the question's words, counted as often as they occur; None if there are none.
+
+        Built from terms, never parsed: no character of the question can mean an operator.
+        """
+        # Lone surrogates reach us from JSON escapes, and no UTF-8 holds them.
+        words = Counter(self._analyzer.analyze(question.encode("utf-8", "ignore").decode()))
+        if not words:
+            return None
+        make, occur = tantivy.Query, tantivy.Occur
+        terms = [
+            (
+                occur.Should,
+                make.boost_query(make.term_query(self._schema, "text", word, "freq"), float(times)),
+            )
+            for word, times in words.items()
+        ]
+        matching = make.boolean_query(terms)
+        if published_before is None:
+            return matching
+        early = make.range_query(
+            self._schema,
+            "published",
+            tantivy.FieldType.Unsigned,
+            upper_bound=published_before.toordinal(),
+            include_upper=False,
+        )
+        return make.boolean_query([(occur.Must, matching), (occur.Must, make.const_score_query(early, 0.0))])
+
+    def _best(self, searcher: Any, query: Any, size: int) -> list[tuple[float, int, Any]]:
+        """Score, PMID and address of the best, equal scores in ascending PMID order.
+
+        tantivy orders equal scores by place in the index. So all that tie with the last one are fetched, up
+        to ``MOST_TIES``, before they are put into order and cut.
+        """
+        limit = size + 20
+        while True:
+            hits = searcher.search(query, limit=limit, count=False).hits
+            if len(hits) < limit or hits[-1][0] < hits[size - 1][0] or limit >= size + MOST_TIES:
+                break
+            limit = min(4 * limit, size + MOST_TIES)
+        pmids = searcher.fast_field_values("pmid", [address for _, address in hits])
+        ordered = sorted(
+            ((score, pmid, address) for (score, address), pmid in zip(hits, pmids, strict=True)),
+            key=lambda hit: (-hit[0], hit[1]),
+        )
+        return ordered[:size]
+
+    def _addresses(self, searcher: Any, pmids: Iterable[int]) -> Iterator[Any]:
+        wanted = iter(pmids)
+        while some := list(islice(wanted, LOOKUP)):
+            query = tantivy.Query.term_set_query(self._schema, "pmid", some)
+            for _, address in searcher.search(query, limit=len(some), count=False).hits:
+                yield address
+
+    # Writing
+
+    def apply(self, events: Iterable[Event]) -> Applied:
+        return self.write(
+            pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in events
+        )
+
+    def write(self, changes: Iterable[Record | int]) -> Applied:
+        """``apply`` for encoded events: a record to upsert, or the PMID to delete."""
+        writer = self._open_writer()
+        applied = Applied()
+        remaining = iter(changes)
+        while some := list(islice(remaining, LOOKUP)):
+            self._look_up(change.pmid if isinstance(change, Record) else change for change in some)
+            for change in some:
+                with tantivy_errors(self._folder.path):
+                    applied += (
+                        self._delete(writer, change)
+                        if isinstance(change, int)
+                        else self._upsert(writer, change)
+                    )
+        return applied
+
+    def commit(self) -> None:
+        """Make what was written visible and durable."""
+        with tantivy_errors(self._folder.path):
+            self._open_writer().commit()
+        self._uncommitted.clear()
+
+    def rollback(self) -> None:
+        """Forget what was written since the last commit."""
+        with tantivy_errors(self._folder.path):
+            self._open_writer().rollback()
+        self._uncommitted.clear()
+
+    def close(self) -> None:
+        """Let merges finish and let another process write. What was not committed is dropped."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with tantivy_errors(self._folder.path):
+                writer.rollback()
+                writer.wait_merging_threads()
+
+    def _open_writer(self) -> Any:
+        if self._writer is None:
+            try:
+                self._writer = self._index.writer(HEAP_BYTES, WRITER_THREADS)
+            except ValueError as error:
+                if "LockBusy" not in str(error):
+                    raise BioqaError(f"cannot write to the index in {self._folder.path}: {error}") from error
+                raise BioqaError(
+                    f"the index in {self._folder.path} is being written by another process; "
+                    "wait for it to end, or stop it"
+                ) from error
+        return self._writer
+
+    def _look_up(self, pmids: Iterable[int]) -> None:
+        """Learn the committed versions of PMIDs that were not written since the last commit."""
+        searcher = self._searcher()
+        if not searcher.num_docs:
+            return
+        unknown = [pmid for pmid in pmids if pmid not in self._uncommitted]
+        addresses = list(self._addresses(searcher, unknown))
+        found = searcher.fast_field_values("pmid", addresses)
+        self._uncommitted.update(zip(found, searcher.fast_field_values("version", addresses), strict=True))
+
+    def _upsert(self, writer: Any, record: Record) -> Applied:
+        current = self._uncommitted.get(record.pmid)
+        if current is not None:
+            if current > record.version:
+                return STALE
+            writer.delete_documents_by_term("pmid", record.pmid)
+        document = tantivy.Document()
+        document.add_unsigned("pmid", record.pmid)
+        document.add_unsigned("version", record.version)
+        document.add_unsigned("published", record.published)
+        document.add_unsigned("has_abstract", int(bool(record.abstract)))
+        document.add_text("text", record.title)
+        document.add_text("text", record.abstract)
+        document.add_bytes("layout", record.layout)
+        writer.add_document(document)
+        self._uncommitted[record.pmid] = record.version
+        return UPSERTED
+
+    def _delete(self, writer: Any, pmid: int) -> Applied:
+        if self._uncommitted.get(pmid) is None:
+            return STALE
+        writer.delete_documents_by_term("pmid", pmid)
+        self._uncommitted[pmid] = None
+        return DELETED
+
+
+def _document(searcher: Any, address: Any) -> Document:
+    stored = searcher.doc(address)
+    title, abstract = stored.get_all("text")
+    return decode(
+        Record(
+            stored.get_first("pmid"),
+            stored.get_first("version"),
+            stored.get_first("published"),
+            title,
+            abstract,
+            stored.get_first("layout"),
+        )
+    )
+
+
+@contextmanager
+def tantivy_errors(folder: Path) -> Iterator[None]:
+    """Tell plainly what tantivy raises as a bare ``ValueError``, ``OSError`` or ``RuntimeError``."""
+    try:
+        yield
+    except (ValueError, OSError, RuntimeError) as error:
+        if "No space left" in str(error) or "os error 28" in str(error):
+            raise BioqaError(f"the disk of {folder} is full; free some space and run it again") from error
+        raise BioqaError(f"the index in {folder} cannot be used: {error}") from error
