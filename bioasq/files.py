@@ -1,0 +1,123 @@
+"""BioASQ files: test sets and golden files in, submissions out."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from bioasq.domain import Question, Response, Snippet
+from bioasq.errors import BioqaError
+from bioasq.golden import TYPES, Golden, id_field, parse_golden, question_entries, text_field
+from bioasq.jsonfile import has_lone_surrogate, read_json, shown, write_json
+
+__all__ = [
+    "Golden",
+    "parse_golden",
+    "parse_testset",
+    "read_golden",
+    "read_submission",
+    "read_testset",
+    "submission_dict",
+    "write_submission",
+]
+
+
+def read_testset(path: str | Path) -> tuple[Question, ...]:
+    """The questions of a test set, plain or gzip, in order.
+
+    Raises BioqaError, naming file, question and field, if the file or anything needed in it is bad.
+    """
+    return parse_testset(read_json(path), str(path))
+
+
+def parse_testset(data: object, name: str) -> tuple[Question, ...]:
+    """The questions of an already parsed test set, which errors call ``name``.
+
+    An id is any string that is not empty and not seen before; a type is one of BioASQ's four, or absent.
+    Other keys are ignored. Raises BioqaError for anything else, and for a set without questions.
+    """
+    questions: dict[str, Question] = {}
+    for where, entry in question_entries(data, name):
+        question = _question(entry, where)
+        if question.id in questions:
+            raise BioqaError(f"{where}: id: stands for an earlier question too")
+        questions[question.id] = question
+    if not questions:
+        raise BioqaError(f"{name}: questions: must hold at least one question")
+    return tuple(questions.values())
+
+
+def read_golden(path: str | Path) -> Golden:
+    """A golden file, plain or gzip, with the count of every irregularity that the reader passed over.
+
+    Raises BioqaError as ``parse_golden`` does.
+    """
+    return parse_golden(read_json(path), str(path))
+
+
+def read_submission(path: str | Path) -> Golden:
+    """A system's file for evaluation; it is read as leniently as a golden file, and as truthfully counted."""
+    return read_golden(path)
+
+
+def submission_dict(responses: Iterable[Response]) -> dict[str, object]:
+    """A submission as JSON's objects, with BioASQ's keys and no others.
+
+    A question without type gets no ``type`` key: the official tool's phase A does not need one, and crashes
+    on null. Raises BioqaError, naming question and field, for text that no UTF-8 file can hold.
+    """
+    return {"questions": [_response_dict(response) for response in responses]}
+
+
+def write_submission(path: str | Path, responses: Iterable[Response]) -> None:
+    """Write a submission to a file of any name, atomically: a reader sees the old file or the whole new one.
+
+    Raises BioqaError if the file cannot be written, or as ``submission_dict`` does.
+    """
+    write_json(path, submission_dict(responses))
+
+
+def _question(entry: Mapping[str, object], where: str) -> Question:
+    identifier = id_field(entry, where)
+    body = text_field(entry, "body", where)
+    kind = text_field(entry, "type", where)
+    if not (body and body.strip()):
+        raise BioqaError(f"{where}: body: must be a question, but is {'empty' if body else 'missing'}")
+    if kind is not None and kind not in TYPES:
+        raise BioqaError(f"{where}: type: must be one of {', '.join(TYPES)}, not {shown(kind)}")
+    for field, text in (("id", identifier), ("body", body)):
+        if has_lone_surrogate(text):
+            raise BioqaError(f"{where}: {field}: holds half a character (a lone surrogate)")
+    return Question(identifier, body, kind)
+
+
+def _response_dict(response: Response) -> dict[str, object]:
+    question = response.question
+    entry: dict[str, object] = {"id": question.id}
+    if question.type is not None:
+        entry["type"] = question.type
+    entry["body"] = question.body
+    entry["documents"] = list(response.documents)
+    entry["snippets"] = [_snippet_dict(snippet) for snippet in response.snippets]
+    _refuse_lone_surrogates(entry, f"question {shown(question.id)}")
+    return entry
+
+
+def _snippet_dict(snippet: Snippet) -> dict[str, object]:
+    return {
+        "document": snippet.document,
+        "text": snippet.text,
+        "beginSection": snippet.begin_section,
+        "endSection": snippet.end_section,
+        "offsetInBeginSection": snippet.begin,
+        "offsetInEndSection": snippet.end,
+    }
+
+
+def _refuse_lone_surrogates(value: object, where: str) -> None:
+    if isinstance(value, str) and has_lone_surrogate(value):
+        raise BioqaError(f"{where}: holds half a character (a lone surrogate), which no UTF-8 file can")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_lone_surrogates(item, f"{where}: {key}")
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            _refuse_lone_surrogates(item, f"{where}[{position}]")

@@ -1,0 +1,108 @@
+"""JSON files in and out: strict, plain or gzip, written whole or not at all."""
+
+import gzip
+import json
+import os
+import secrets
+import zlib
+from pathlib import Path
+from typing import NoReturn
+
+from bioasq.errors import BioqaError
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def read_json(path: str | Path) -> object:
+    """The parsed content of a JSON file, plain or gzip whatever its name.
+
+    Raises BioqaError, naming the file, if it cannot be read or is not UTF-8 JSON (NaN and Infinity are not).
+    """
+    try:
+        raw = Path(path).read_bytes()
+        if raw.startswith(GZIP_MAGIC):
+            raw = gzip.decompress(raw)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BioqaError(f"{path}: broken gzip file: {error}") from error
+    except OSError as error:
+        raise BioqaError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return parse_json(raw, str(path))
+
+
+def parse_json(raw: bytes, name: str) -> object:
+    """Parse UTF-8 JSON; raises BioqaError, which calls the source by ``name``."""
+    try:
+        return json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise BioqaError(f"{name}: not UTF-8: byte {error.start} ({error.reason})") from error
+    except RecursionError as error:
+        raise BioqaError(f"{name}: not usable JSON: nested too deeply") from error
+    except ValueError as error:  # JSONDecodeError, and integers of thousands of digits
+        raise BioqaError(f"{name}: not JSON: {error}") from error
+
+
+def write_json(path: str | Path, data: object) -> None:
+    """Write UTF-8 JSON so that ``path`` holds, at every moment, its old content or all of the new.
+
+    Raises BioqaError, naming the file, if it cannot be written; then nothing of it is left behind.
+    ValueError for NaN and lone surrogates, which no JSON reader accepts.
+    """
+    path = Path(path)
+    content = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2).encode("utf-8") + b"\n"
+    if path.exists() and not path.is_file():
+        raise BioqaError(f"{path}: cannot be written: not a regular file")
+    # In the same folder, because a rename is atomic only within one file system.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        try:
+            _write_synced(temporary, content)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise BioqaError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def has_lone_surrogate(text: str) -> bool:
+    """Whether the text holds half of a character: JSON's ``\\ud800`` can say it, UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def shown(value: object) -> str:
+    """A JSON value in a message, in JSON's words and of bounded length."""
+    if isinstance(value, str):
+        return json.dumps(value if len(value) <= 80 else value[:77] + "...")
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**20 else "a huge number"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, list):
+        return "a list"
+    return "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename in the folder outlive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON value")

@@ -1,0 +1,250 @@
+"""Every fault of a submission at once: what the official site checks, and what it should.
+
+Beyond the site's own checks: repeated ids, the form of documents, offsets, texts, section names, snippet
+keys. Both lists of a question may be empty, for there are questions that nothing answers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bioasq.domain import PUBMED_URL, Question
+from bioasq.golden import SNIPPET_KEYS, TYPES, is_document_url
+from bioasq.jsonfile import has_lone_surrogate, shown
+
+MAX_ITEMS = 10
+MAX_OFFSET = 2**31 - 1  # the official tool reads offsets into 32 bits
+
+Problem = tuple[str, str]
+"""A field's path within what is looked at, and what is wrong there."""
+
+Place = tuple[int, int, int]
+"""A snippet's begin, end and position among the question's snippets."""
+
+NO_UNICODE = "holds half a character (a lone surrogate), which no UTF-8 file can"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong: ``question`` is an id, or ``question number N`` where there is none, or empty for the
+    whole file; ``field`` a path in the question, such as ``snippets[2].text``.
+    """
+
+    question: str
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        # An id or a key of the file may hold what no terminal can show.
+        text = ": ".join(part for part in (self.question, self.field, self.message) if part)
+        return text.encode(errors="backslashreplace").decode()
+
+
+def validate(data: object, testset: Sequence[Question] | None = None) -> list[Fault]:
+    """All faults of a parsed submission, in file order; against its test set too, if that is given.
+
+    Takes any JSON value and raises for none. Snippets that overlap are named after all other faults of their question.
+    """
+    if not isinstance(data, dict):
+        return [Fault("", "", f"must be an object with the key questions, not {shown(data)}")]
+    entries = data.get("questions")
+    if not isinstance(entries, list):
+        state = f"must be a list, not {shown(entries)}" if "questions" in data else "is missing"
+        return [Fault("", "questions", state)]
+    expected = None if testset is None else {question.id: question for question in testset}
+    faults = [] if entries or expected else [Fault("", "questions", "must hold at least one question")]
+    seen: set[str] = set()
+    for position, entry in enumerate(entries, start=1):
+        name = _name(entry, position)
+        faults += [Fault(name, field, message) for field, message in _entry_faults(entry, seen, expected)]
+    if expected is not None:
+        faults += _missing_faults(len(entries), seen, expected)
+    return faults
+
+
+def _missing_faults(count: int, seen: set[str], expected: Mapping[str, Question]) -> Iterator[Fault]:
+    if count != len(expected):
+        yield Fault("", "questions", f"must be as many as in the test set, {len(expected)}, not {count}")
+    for identifier in expected:
+        if identifier not in seen:
+            yield Fault(identifier, "id", "is in the test set but not here")
+
+
+def _name(entry: object, position: int) -> str:
+    identifier = entry.get("id") if isinstance(entry, dict) else None
+    return identifier if isinstance(identifier, str) and identifier else f"question number {position}"
+
+
+def _entry_faults(
+    entry: object, seen: set[str], expected: Mapping[str, Question] | None
+) -> Iterator[Problem]:
+    if not isinstance(entry, dict):
+        yield "", f"must be an object, not {shown(entry)}"
+        return
+    yield from _id_faults(entry.get("id"), seen, expected)
+    yield from _text_faults(entry, "body")
+    yield from _text_faults(entry, "type")
+    kind = entry.get("type")
+    if isinstance(kind, str) and kind not in TYPES:
+        yield "type", f"must be one of {', '.join(TYPES)}, not {shown(kind)}"
+    identifier = entry.get("id")
+    if expected and isinstance(identifier, str) and identifier in expected:
+        yield from _echo_faults(entry, expected[identifier])
+    if "documents" not in entry and "snippets" not in entry:
+        yield "documents", "is missing, and so is snippets: a question needs one of them at least"
+    yield from _document_faults(entry)
+    yield from _snippets_faults(entry)
+
+
+def _id_faults(
+    identifier: object, seen: set[str], expected: Mapping[str, Question] | None
+) -> Iterator[Problem]:
+    if not isinstance(identifier, str) or not identifier:
+        yield "id", f"must be a string that is not empty, not {shown(identifier)}"
+        return
+    if has_lone_surrogate(identifier):
+        yield "id", NO_UNICODE
+    if identifier in seen:
+        yield "id", "stands for an earlier question too"
+    elif expected is not None and identifier not in expected:
+        yield "id", "is not in the test set"
+    seen.add(identifier)
+
+
+def _text_faults(entry: Mapping[str, object], key: str) -> Iterator[Problem]:
+    """Body and type may be absent, for the official tool ignores them, but null crashes it."""
+    value = entry.get(key)
+    if isinstance(value, str):
+        if has_lone_surrogate(value):
+            yield key, NO_UNICODE
+    elif key in entry:
+        yield key, f"must be a string, not {shown(value)}"
+
+
+def _echo_faults(entry: Mapping[str, object], question: Question) -> Iterator[Problem]:
+    for key, expected in (("body", question.body), ("type", question.type)):
+        value = entry.get(key)
+        if isinstance(value, str) and expected is not None and value != expected:
+            yield key, f"must be the test set's, {shown(expected)}, not {shown(value)}"
+
+
+def _list_faults(entry: Mapping[str, object], key: str) -> Iterator[Problem]:
+    value = entry.get(key)
+    if isinstance(value, list):
+        if len(value) > MAX_ITEMS:
+            yield key, f"must hold at most {MAX_ITEMS}, not {len(value)}"
+    elif key in entry:
+        yield key, f"must be a list, which may be empty, not {shown(value)}"
+
+
+def _document_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
+    yield from _list_faults(entry, "documents")
+    seen: set[str] = set()
+    for position, document in enumerate(_items(entry, "documents")):
+        field = f"documents[{position}]"
+        yield from _url_faults(field, document)
+        if isinstance(document, str):
+            if document in seen:
+                yield field, f"is a repetition of {shown(document)}"
+            seen.add(document)
+
+
+def _items(entry: Mapping[str, object], key: str) -> list[object]:
+    value = entry.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _url_faults(field: str, document: object) -> Iterator[Problem]:
+    if not isinstance(document, str):
+        yield field, f"must be a string, not {shown(document)}"
+    elif not is_document_url(document):
+        yield field, f"must be {PUBMED_URL} and a PMID, not {shown(document)}"
+
+
+def _snippets_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
+    yield from _list_faults(entry, "snippets")
+    documents = entry.get("documents")
+    listed = {item for item in documents if isinstance(item, str)} if isinstance(documents, list) else None
+    places: dict[tuple[str, str], list[Place]] = {}
+    for position, snippet in enumerate(_items(entry, "snippets")):
+        field = f"snippets[{position}]"
+        if not isinstance(snippet, dict):
+            yield field, f"must be an object, not {shown(snippet)}"
+            continue
+        for key, message in _snippet_faults(snippet):
+            yield f"{field}.{key}", message
+        document, section, offsets = snippet.get("document"), snippet.get("beginSection"), _offsets(snippet)
+        if isinstance(document, str):
+            if listed is not None and document not in listed:
+                yield f"{field}.document", f"is not among the question's documents: {shown(document)}"
+            if isinstance(section, str) and offsets and offsets[0] < offsets[1]:
+                places.setdefault((document, section), []).append((*offsets, position))
+    for group in places.values():
+        yield from _overlap_faults(group)
+
+
+def _overlap_faults(places: Sequence[Place]) -> Iterator[Problem]:
+    """Each snippet that shares characters with another of the same document and section, named once.
+
+    Snippets may touch: sentences of neighbouring abstract parts have nothing between them.
+    """
+    last_begin = last_end = last_position = -1  # of the snippets so far, the one that ends last
+    for begin, end, position in sorted(places, key=lambda place: (place[0], -place[1], place[2])):
+        if begin < last_end:
+            same = (begin, end) == (last_begin, last_end)
+            first, second = sorted((position, last_position))
+            yield f"snippets[{second}]", f"{'repeats' if same else 'overlaps with'} snippets[{first}]"
+        if end > last_end:
+            last_begin, last_end, last_position = begin, end, position
+
+
+def _snippet_faults(snippet: Mapping[str, object]) -> Iterator[Problem]:
+    for key in snippet:
+        if key not in SNIPPET_KEYS:
+            yield key, "is an unknown key, at which the official tool crashes"
+    yield from ((key, "is missing") for key in SNIPPET_KEYS if key not in snippet)
+    if "document" in snippet:
+        yield from _url_faults("document", snippet["document"])
+    for key in ("beginSection", "endSection"):
+        if key in snippet and snippet[key] not in ("title", "abstract"):
+            yield key, f"must be title or abstract, not {shown(snippet[key])}"
+    begin, end = snippet.get("beginSection"), snippet.get("endSection")
+    if isinstance(begin, str) and isinstance(end, str) and begin != end:
+        yield "endSection", f"must be the same as beginSection, {shown(begin)}, not {shown(end)}"
+    yield from _text_faults(snippet, "text")
+    if snippet.get("text") == "":
+        yield "text", "must not be empty"
+    for key in ("offsetInBeginSection", "offsetInEndSection"):
+        if key in snippet:
+            yield from _offset_faults(key, snippet[key])
+    yield from _span_faults(snippet)
+
+
+def _offset_faults(key: str, value: object) -> Iterator[Problem]:
+    if not _is_integer(value):
+        yield key, f"must be an integer, not {shown(value)}"
+    elif isinstance(value, int) and not 0 <= value <= MAX_OFFSET:
+        yield key, f"must be from 0 to {MAX_OFFSET}, not {shown(value)}"
+
+
+def _span_faults(snippet: Mapping[str, object]) -> Iterator[Problem]:
+    offsets, text = _offsets(snippet), snippet.get("text")
+    if offsets is None:
+        return
+    begin, end = offsets
+    if end <= begin:
+        message = f"must be greater than offsetInBeginSection, {shown(begin)}, not {shown(end)}"
+        yield "offsetInEndSection", message
+    elif isinstance(text, str) and end - begin != len(text):
+        message = f"has {len(text)} characters, but the offsets span {shown(end - begin)}"
+        yield "text", f"{message} (the end is exclusive)"
+
+
+def _offsets(snippet: Mapping[str, object]) -> tuple[int, int] | None:
+    begin, end = snippet.get("offsetInBeginSection"), snippet.get("offsetInEndSection")
+    if isinstance(begin, int) and isinstance(end, int) and _is_integer(begin) and _is_integer(end):
+        return begin, end
+    return None
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
