@@ -1,0 +1,142 @@
+"""A trained ranker as a folder: config.json, model.safetensors and the vocabulary's files.
+
+Loaded strictly: every weight must be there, none may be left over, shapes must fit. Nothing is pickled.
+"""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from bioasq.errors import BioqaError
+from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
+from models.registry import RankerSettings, SettingsError, build
+from models.selection import Calibration
+from models.vocabulary import Vocabulary
+
+FORMAT = 1
+FILES = ("config.json", "model.safetensors", "vocabulary.txt", "stems.txt", "vocabulary.safetensors")
+
+
+class CheckpointError(BioqaError):
+    """A checkpoint is missing, damaged or does not fit the code that reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    settings: RankerSettings
+    model: nn.Module
+    vocabulary: Vocabulary
+    scaling: Scaling
+    calibration: Calibration
+    training: dict[str, Any]
+    """What it was trained on and how: files with their fingerprints, seed, epochs."""
+    scores: dict[str, Any]
+    """What it measured on the development questions."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "settings": self.settings.as_dict(),
+            "training": self.training,
+            "scores": self.scores,
+            "calibration": asdict(self.calibration),
+            "document_features": list(DOCUMENT_FEATURES),
+            "sentence_features": list(SENTENCE_FEATURES),
+            "scaling": {name: values.tolist() for name, values in _arrays(self.scaling).items()},
+        }
+
+
+def save(checkpoint: Checkpoint, folder: Path) -> None:
+    """Writes the folder anew, whole or not at all; an older one of that name is replaced."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        config = json.dumps(checkpoint.config, indent=1, allow_nan=False)
+        (unfinished / "config.json").write_text(config + "\n", encoding="utf-8")
+        save_file(checkpoint.model.state_dict(), unfinished / "model.safetensors")
+        checkpoint.vocabulary.save(unfinished)
+        unfinished.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        unfinished.replace(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def load(folder: Path) -> Checkpoint:
+    """Raises CheckpointError, naming the folder and what is wrong with it."""
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder}: there is no such folder")
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise CheckpointError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)}")
+    config = _config(folder)
+    try:
+        settings = RankerSettings.from_dict(config["settings"])
+        calibration = Calibration(**config["calibration"])
+        arrays = {name: np.array(values, dtype=np.float32) for name, values in config["scaling"].items()}
+        scaling = Scaling(**arrays)
+        training, scores = dict(config["training"]), dict(config["scores"])
+    except (KeyError, TypeError, ValueError, SettingsError) as error:
+        raise CheckpointError(f"{folder / 'config.json'}: {error!r}") from error
+    if config.get("document_features") != list(DOCUMENT_FEATURES):
+        raise CheckpointError(f"{folder}: trained with other document features than this version computes")
+    if config.get("sentence_features") != list(SENTENCE_FEATURES):
+        raise CheckpointError(f"{folder}: trained with other sentence features than this version computes")
+    vocabulary = Vocabulary.load(folder)
+    if vocabulary.vectors.shape[1] != settings.dimensions:
+        raise CheckpointError(
+            f"{folder}: vectors of {vocabulary.vectors.shape[1]} dimensions, not {settings.dimensions}"
+        )
+    model = build(settings, torch.from_numpy(vocabulary.vectors))
+    _load_weights(model, folder / "model.safetensors")
+    return Checkpoint(settings, model.eval(), vocabulary, scaling, calibration, training, scores)
+
+
+def fingerprint(folder: Path) -> str:
+    """SHA-256 over a checkpoint's files, in hexadecimal."""
+    digest = hashlib.sha256()
+    for name in FILES:
+        digest.update(name.encode() + b"\0" + (folder / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path}: {error}") from error
+    found = config.get("format") if isinstance(config, dict) else None
+    if found != FORMAT:
+        raise CheckpointError(f"{path}: format {found!r}, this version reads {FORMAT}")
+    return dict(config)
+
+
+def _load_weights(model: nn.Module, path: Path) -> None:
+    try:
+        weights = load_file(path)
+    except (OSError, SafetensorError) as error:
+        hint = ""
+        if path.read_bytes()[:8] == b"version ":
+            hint = " (a Git LFS pointer, not the weights: fetch them with `git lfs pull`)"
+        raise CheckpointError(f"{path}: {error}{hint}") from error
+    try:
+        model.load_state_dict(weights, strict=True)
+    except RuntimeError as error:
+        raise CheckpointError(f"{path}: {error}") from error
+
+
+def _arrays(scaling: Scaling) -> dict[str, np.ndarray]:
+    return {name: getattr(scaling, name) for name in Scaling.__dataclass_fields__}

@@ -1,0 +1,83 @@
+"""A system's rankings of questions with gold, measured: documents, snippets, sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bioasq.domain import Response, Snippet
+from bioasq.measures import QuestionMeasures, per_question
+from models.arrays import Booleans, Floats
+from models.ranking import Ranking, Selection
+from models.selection import Calibration, select
+
+MAX_DOCUMENTS = 10
+MAX_SNIPPETS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCase:
+    """The sentences of one gold document with a ranker's scores and which are relevant."""
+
+    scores: Floats
+    labels: Booleans
+
+
+def respond(golden: Response, selection: Selection) -> Response:
+    """A selection as a submission's entry for the golden question."""
+    return Response(
+        golden.question,
+        tuple(ranked.document.url for ranked in selection.documents),
+        tuple(
+            Snippet(
+                s.document.url,
+                s.text,
+                s.sentence.section,
+                s.sentence.section,
+                s.sentence.begin,
+                s.sentence.end,
+            )
+            for s in selection.sentences
+        ),
+    )
+
+
+def measure(
+    rankings: Sequence[Ranking], golden: Sequence[Response], calibration: Calibration, edition: int = 8
+) -> list[QuestionMeasures]:
+    """The official measures of each question, in golden order."""
+    answers = [
+        respond(gold, select(ranking, calibration, MAX_DOCUMENTS, MAX_SNIPPETS))
+        for gold, ranking in zip(golden, rankings, strict=True)
+    ]
+    return per_question(golden, answers, edition)
+
+
+def mean_average_precision(relevant_by_rank: Sequence[Booleans], gold_counts: Sequence[int]) -> float:
+    """Edition 8's document MAP: average precision of the ten best over min(10, gold)."""
+    total = 0.0
+    for relevant, gold in zip(relevant_by_rank, gold_counts, strict=True):
+        top = relevant[:MAX_DOCUMENTS]
+        hits = np.cumsum(top)
+        precision = hits[top] / (np.flatnonzero(top) + 1)
+        total += float(precision.sum()) / max(1, min(MAX_DOCUMENTS, gold))
+    return total / max(1, len(relevant_by_rank))
+
+
+def sentence_auc(cases: Sequence[SentenceCase]) -> float:
+    """Mean over gold documents of the area under the ROC curve of their sentences' scores.
+
+    The share of (relevant, irrelevant) pairs in the right order, ties counting half; documents whose
+    sentences are all of one kind tell nothing and are left out.
+    """
+    areas = [
+        _area(case.scores[case.labels], case.scores[~case.labels])
+        for case in cases
+        if case.labels.any() and not case.labels.all()
+    ]
+    return float(np.mean(areas)) if areas else 0.0
+
+
+def _area(positive: Floats, negative: Floats) -> float:
+    difference = positive[:, None] - negative
+    return float(((difference > 0) + 0.5 * (difference == 0)).mean())

@@ -1,0 +1,108 @@
+"""POSIT-DRMM (PDRMM): how well each question term is matched, weighted by the term's importance.
+
+McDonald et al. 2018, Section 4.3, in the form of Pappas and Androutsopoulos 2021, Section 2.1 and Figure 1:
+convolutions in place of the BiLSTM, and average pooling beside maximum and k-max pooling.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from models.batch import Batch
+from models.rankers.pooling import pool
+
+VIEWS = 3
+"""Similarity matrices: exact match, cosine of word vectors, cosine of contexts."""
+
+
+class Context(nn.Module):
+    """Context-sensitive vectors: two stacked width-3 convolutions with sigmoid and residual.
+
+    Units lie packed with one zero row between them, so that a convolution sees zeros beyond a unit's ends
+    (the paper's zero padding) and never its neighbour.
+    """
+
+    def __init__(self, dimensions: int, layers: int = 2) -> None:
+        super().__init__()
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(dimensions, dimensions, kernel_size=3, padding=1) for _ in range(layers)
+        )
+
+    def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """``vectors`` [words, dimensions] of packed units with ``lengths`` [units] → the same shape."""
+        unit = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
+        places = torch.arange(len(vectors)) + unit
+        inside = vectors.new_zeros(len(vectors) + len(lengths), 1)
+        inside[places] = 1.0
+        x = vectors.new_zeros(len(inside), vectors.shape[1]).index_copy(0, places, vectors)
+        for convolution in self.convolutions:
+            x = x + torch.sigmoid(_convolve(convolution, x)) * inside
+        return x[places]
+
+
+def _convolve(convolution: nn.Module, x: Tensor) -> Tensor:
+    """A width-3 convolution over [rows, channels] as one matrix product: faster than Conv1d on a CPU."""
+    assert isinstance(convolution, nn.Conv1d)
+    zero = x.new_zeros(1, x.shape[1])
+    around = torch.cat([torch.cat([zero, x[:-1]]), x, torch.cat([x[1:], zero])], dim=1)
+    weight = convolution.weight.permute(2, 1, 0).reshape(around.shape[1], -1)
+    return torch.addmm(convolution.bias, around, weight) if convolution.bias is not None else around @ weight
+
+
+class Pdrmm(nn.Module):
+    """Scores text units: r̂(q, d) = vᵀu / n (Section 2.1), before any extra feature."""
+
+    vectors: Tensor
+
+    def __init__(self, vectors: Tensor) -> None:
+        """``vectors`` [V, dimensions]: frozen word vectors."""
+        super().__init__()
+        self.register_buffer("vectors", vectors, persistent=False)
+        dimensions = vectors.shape[1]
+        self.context = Context(dimensions)
+        self.importance = nn.Linear(dimensions + 1, 1)
+        self.match = nn.Sequential(nn.Linear(VIEWS * 3, 8), nn.LeakyReLU(0.1), nn.Linear(8, 1))
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The units' scores [S]."""
+        question, context = self._question(batch)
+        pooled = pool(self._similarities(batch, question, context), batch.packing)
+        n = batch.questions.shape[1]
+        # [S, views × n, 3] → [S, n, 9]
+        rows = pooled.reshape(len(pooled), VIEWS, n, 3).permute(0, 2, 1, 3).flatten(2)
+        matches = self.match(rows).squeeze(2)
+        weights = self._importance(batch, context)
+        scores: Tensor = (matches * weights[batch.unit_question]).sum(1)
+        return scores
+
+    def _question(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Vectors and contexts of the question terms, [B, n, dimensions]; zeros where masked."""
+        vectors = self.vectors[batch.questions] * batch.mask[:, :, None]
+        packed = self.context(vectors[batch.mask], batch.mask.sum(1))
+        return vectors, torch.zeros_like(vectors).masked_scatter(batch.mask[:, :, None], packed)
+
+    def _similarities(self, batch: Batch, question: Tensor, context: Tensor) -> Tensor:
+        """[words, views × n]: every unit's words against its own question's terms."""
+        static = self.vectors[batch.words]
+        contexts = normalize(self.context(static, batch.lengths), dim=1)
+        static = normalize(static, dim=1)
+        question, context = normalize(question, dim=2), normalize(context, dim=2)
+        blocks = []
+        begin = 0
+        for row, count in enumerate(batch.question_words):
+            part = slice(begin, begin + count)
+            exact = (batch.words[part, None] == batch.questions[row]) & batch.mask[row]
+            blocks.append(
+                torch.cat(
+                    [exact.to(static.dtype), static[part] @ question[row].T, contexts[part] @ context[row].T],
+                    dim=1,
+                )
+            )
+            begin += count
+        return torch.cat(blocks)
+
+    def _importance(self, batch: Batch, context: Tensor) -> Tensor:
+        """Softmax over a question's terms, divided by their number n: [B, n], zero where masked."""
+        logits = self.importance(torch.cat([context, batch.idf[:, :, None]], dim=2)).squeeze(2)
+        weights = torch.softmax(logits.masked_fill(~batch.mask, -1e9), dim=1) * batch.mask
+        return weights / batch.mask.sum(1, keepdim=True).clamp(min=1)

@@ -1,0 +1,68 @@
+"""Row-wise pooling of similarity matrices: maximum, mean of the k largest, mean.
+
+Torch's ``topk`` over padded rows is the slow part of PDRMM. Here units lie in time-major order
+(``models.batch.Packing``), and the k largest of every row are kept sorted while the loop runs over the t-th
+words of all units at once, each step a few whole-slice ``maximum`` and ``minimum``.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from models.batch import Packing
+
+K = 5
+"""How many of the largest similarities are averaged (sum of the min(5, m) largest, over 5)."""
+
+
+class _LargestPooling(torch.autograd.Function):
+    """[words, time-major; columns] → [units, longest first; columns]: maximum, mean of the K largest."""
+
+    @staticmethod
+    def forward(ctx: Any, similarity: Tensor, steps: tuple[int, ...], units: int) -> tuple[Tensor, Tensor]:
+        columns = similarity.shape[1]
+        floor = similarity.new_full((K, units, columns), -torch.inf)
+        largest = list(floor.unbind(0))
+        begin = 0
+        for count in steps:
+            x = similarity[begin : begin + count]
+            for rank in range(K):
+                top = largest[rank][:count]
+                lower = torch.minimum(top, x)
+                torch.maximum(top, x, out=top)
+                x = lower
+            begin += count
+        maximum = largest[0]
+        total = torch.where(floor == -torch.inf, 0.0, floor).sum(0)
+        ctx.save_for_backward(similarity, maximum, largest[-1])
+        ctx.steps = steps
+        return torch.where(maximum == -torch.inf, 0.0, maximum), total / K
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        """Gradients flow to the maximum and to the K largest (ties share nothing: each gets its own)."""
+        of_maximum, of_mean = gradients
+        similarity, maximum, kth = ctx.saved_tensors
+        rows = torch.cat([torch.arange(count) for count in ctx.steps]) if ctx.steps else torch.arange(0)
+        result = (of_mean / K)[rows] * (similarity >= kth[rows])
+        result += of_maximum[rows] * (similarity == maximum[rows])
+        return result, None, None
+
+
+def pool(similarity: Tensor, packing: Packing) -> Tensor:
+    """Pools packed similarities over each unit's words.
+
+    ``similarity`` [words in packed order, columns] → [units, columns, 3]: maximum, mean of the K largest,
+    mean; zeros for a unit without words.
+    """
+    units, columns = len(packing.units), similarity.shape[1]
+    ordered = similarity[packing.order]
+    maximum, largest = _LargestPooling.apply(  # type: ignore[no-untyped-call]
+        ordered, packing.steps, units
+    )
+    rows = torch.cat([torch.arange(count) for count in packing.steps] or [torch.arange(0)])
+    sums = similarity.new_zeros(units, columns).index_add(0, rows, ordered)
+    lengths = torch.bincount(rows, minlength=units).clamp(min=1)
+    pooled = torch.stack([maximum, largest, sums / lengths[:, None]], dim=2)
+    return torch.empty_like(pooled).index_copy(0, packing.units, pooled)

@@ -1,0 +1,118 @@
+"""A trained ranker at work: a question and its candidates in, documents and sentences with scores out."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from bioasq.domain import Candidate
+from models import checkpoint
+from models.arrays import Floats, Ints
+from models.batch import Example, collate, document_example, sentence_example
+from models.checkpoint import Checkpoint, CheckpointError
+from models.features import SENTENCE_FEATURES, FeatureExtractor, Features, feature_counts
+from models.ranking import RankedDocument, Ranking
+from models.registry import RANKERS
+from models.selection import Calibration
+from models.tokens import DocumentTokens, tokenise_question
+
+WEIGHTS = Path(__file__).parent / "weights"
+DEFAULT = "jpdrmm"
+_STEMMED_BM25 = SENTENCE_FEATURES.index("stemmed_bm25")
+
+
+def available() -> list[str]:
+    """Names of the checkpoints that come with the package."""
+    return sorted(path.parent.name for path in WEIGHTS.glob("*/config.json"))
+
+
+class Reranker:
+    """Thread-safe once made: ranking changes nothing but a cache of tokenised documents."""
+
+    def __init__(
+        self, loaded: Checkpoint, *, name: str, fingerprint: str = "", cached_documents: int = 20_000
+    ) -> None:
+        self.name = name
+        self.hash = fingerprint
+        self._checkpoint = loaded
+        self._tokens = DocumentTokens(loaded.vocabulary, cached_documents)
+        self._features = FeatureExtractor(loaded.vocabulary)
+        self._units = RANKERS[loaded.settings.ranker].units
+
+    @classmethod
+    def load(cls, name_or_folder: str | Path = DEFAULT, *, cached_documents: int = 20_000) -> "Reranker":
+        """A bundled checkpoint by name, or any by its folder. Raises CheckpointError."""
+        folder = Path(name_or_folder)
+        if str(name_or_folder) in available():
+            folder = WEIGHTS / name_or_folder
+        elif not folder.is_dir():
+            names = ", ".join(available()) or "none"
+            raise CheckpointError(
+                f"no ranker {str(name_or_folder)!r}: neither a folder nor one of those bundled ({names})"
+            )
+        return cls(
+            checkpoint.load(folder),
+            name=folder.name,
+            fingerprint=checkpoint.fingerprint(folder),
+            cached_documents=cached_documents,
+        )
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """Settings, training data, measured scores and calibration."""
+        hidden = ("scaling", "document_features", "sentence_features")
+        return {key: value for key, value in self._checkpoint.config.items() if key not in hidden}
+
+    @property
+    def calibration(self) -> Calibration:
+        return self._checkpoint.calibration
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        """All candidates, best first, with a score for each of their sentences.
+
+        A ranker of documents alone (PDRMM) leaves the sentences to stemmed BM25.
+        """
+        if not candidates:
+            return Ranking(())
+        example, features = self.example(question, candidates)
+        with torch.inference_mode():
+            scores = self._checkpoint.model(collate([example], self._checkpoint.vocabulary))
+        documents = scores.documents.numpy()
+        by_sentence = scores.sentences.numpy()
+        if self._units == "documents":
+            by_sentence = features.sentences[:, _STEMMED_BM25]
+        return ranking(candidates, documents, by_sentence)
+
+    def example(self, question: str, candidates: Sequence[Candidate]) -> tuple[Example, Features]:
+        """What the model reads of a question and its candidates, and the features before scaling."""
+        asked = tokenise_question(question, self._checkpoint.vocabulary)
+        documents = self._tokens([candidate.document for candidate in candidates])
+        bm25 = np.array([candidate.score for candidate in candidates], dtype=np.float32)
+        features = self._features(asked, documents, bm25)
+        used = scaled(features, self._checkpoint)
+        make = sentence_example if self._units == "sentences" else document_example
+        return make(asked, documents, used), features
+
+
+def scaled(features: Features, loaded: Checkpoint) -> Features:
+    """Standardised features, cut to those that the ranker's settings name."""
+    documents, sentences = feature_counts(loaded.settings.features)
+    standard = loaded.scaling.apply(features)
+    return Features(standard.documents[:, :documents], standard.sentences[:, :sentences])
+
+
+def ranking(candidates: Sequence[Candidate], documents: Floats, sentences: Floats) -> Ranking:
+    """Candidates with their scores [D], and their sentences' [S], put in order; ties keep the order given."""
+    counts: Ints = np.array([len(c.document.sentences) for c in candidates], dtype=np.int64)
+    ends = np.cumsum(counts)
+    all_scores = sentences.tolist()
+    ranked = [
+        RankedDocument(candidate.document, score, tuple(all_scores[end - count : end]))
+        for candidate, score, count, end in zip(
+            candidates, documents.tolist(), counts.tolist(), ends.tolist(), strict=True
+        )
+    ]
+    ranked.sort(key=lambda document: -document.score)
+    return Ranking(tuple(ranked))

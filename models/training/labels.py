@@ -1,0 +1,29 @@
+"""Which sentences of a document are relevant: those that a gold snippet covers."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from bioasq.domain import Document, Snippet
+
+
+def sentence_labels(document: Document, snippets: Iterable[Snippet]) -> npt.NDArray[np.bool_]:
+    """[sentences] True where a gold snippet of this document shares half of the sentence or of itself.
+
+    The papers compare cleaned texts; with exact offsets the overlap of spans says the same without
+    mistaking one of two equal sentences for the other (MODELS.md).
+    """
+    spans = [
+        (s.begin_section, s.begin, s.end)
+        for s in snippets
+        if s.document == document.url and s.begin_section == s.end_section and s.begin < s.end
+    ]
+    labels = np.zeros(len(document.sentences), dtype=np.bool_)
+    for row, sentence in enumerate(document.sentences):
+        for section, begin, end in spans:
+            shared = min(end, sentence.end) - max(begin, sentence.begin)
+            shorter = min(end - begin, sentence.end - sentence.begin)
+            if section == sentence.section and shared > 0 and 2 * shared >= shorter:
+                labels[row] = True
+    return labels

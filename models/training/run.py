@@ -1,0 +1,183 @@
+"""From questions with gold to a checkpoint: prepare, train, calibrate, measure."""
+
+import hashlib
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from models.arrays import Floats
+from models.batch import Example, collate
+from models.calibration import calibrate
+from models.checkpoint import Checkpoint
+from models.evaluation import SentenceCase, mean_average_precision, measure, sentence_auc
+from models.features import Scaling
+from models.ranking import Ranking
+from models.registry import RANKERS, RankerSettings, build
+from models.reranker import ranking
+from models.selection import Calibration
+from models.training.data import Prepared, example_of, scaling_of
+from models.training.loop import Epoch, TrainingQuestion, fit
+from models.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class PoolScores:
+    """A ranker's scores of one question: of the retrieved documents and sentences, and of gold documents'."""
+
+    documents: Floats
+    sentences: Floats
+    gold_sentences: Floats
+
+
+class Development:
+    """Development questions in the form that one kind of ranker reads, to be measured again and again."""
+
+    def __init__(
+        self,
+        questions: Sequence[Prepared],
+        settings: RankerSettings,
+        scaling: Scaling,
+        vocabulary: Vocabulary,
+    ) -> None:
+        self.questions = questions
+        self._vocabulary = vocabulary
+        self._documents_only = RANKERS[settings.ranker].units == "documents"
+        self._retrieved = [example_of(q.question, q.retrieved, settings, scaling) for q in questions]
+        self._gold = [example_of(q.question, q.gold, settings, scaling) for q in questions]
+
+    def scores(self, model: nn.Module) -> list[PoolScores]:
+        model.eval()
+        scored = []
+        for retrieved, gold in zip(self._retrieved, self._gold, strict=True):
+            documents, sentences = self._forward(model, retrieved)
+            within = sentences[:0] if self._documents_only else self._forward(model, gold)[1]
+            scored.append(PoolScores(documents, sentences, within))
+        return scored
+
+    def _forward(self, model: nn.Module, example: Example) -> tuple[Floats, Floats]:
+        if not len(example.unit_counts):
+            return np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.float32)
+        with torch.inference_mode():
+            scores = model(collate([example], self._vocabulary))
+        return scores.documents.numpy(), scores.sentences.numpy()
+
+    def measure(self, model: nn.Module) -> tuple[dict[str, float], float]:
+        """Document MAP (edition 8), snippet F1 after calibration, AUC within gold documents; and their mean.
+
+        Each kind of ranker only by what it scores.
+        """
+        scored = self.scores(model)
+        documents = document_map(self.questions, [s.documents for s in scored])
+        if self._documents_only:
+            return {"document_map": documents}, documents
+        auc = gold_auc(self.questions, [s.gold_sentences for s in scored])
+        rankings = rankings_of(self.questions, scored)
+        f1 = calibrate(rankings, [q.response for q in self.questions])[1]
+        named = {"document_map": documents, "snippet_f1": f1, "sentence_auc": auc}
+        return named, float(np.mean(list(named.values())))
+
+
+def rankings_of(questions: Sequence[Prepared], scored: Sequence[PoolScores]) -> list[Ranking]:
+    return [
+        ranking(q.retrieved.candidates, s.documents, s.sentences)
+        for q, s in zip(questions, scored, strict=True)
+    ]
+
+
+def document_map(questions: Sequence[Prepared], scores: Sequence[Floats]) -> float:
+    by_rank = [
+        q.retrieved.relevant[np.argsort(-s, kind="stable")] for q, s in zip(questions, scores, strict=True)
+    ]
+    return mean_average_precision(by_rank, [len(set(q.response.documents)) for q in questions])
+
+
+def gold_auc(questions: Sequence[Prepared], scores: Sequence[Floats]) -> float:
+    cases = []
+    for question, of_question in zip(questions, scores, strict=True):
+        ends = np.cumsum([len(tokens.word_counts) for tokens in question.gold.tokens])[:-1]
+        split = zip(np.split(of_question, ends), np.split(question.gold.labels, ends), strict=True)
+        cases += [SentenceCase(s, labels) for s, labels in split]
+    return sentence_auc(cases)
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    model: nn.Module
+    epochs: Sequence[Epoch]
+
+    @property
+    def best(self) -> Epoch:
+        return max(self.epochs, key=lambda epoch: epoch.score)
+
+
+def train_model(
+    settings: RankerSettings,
+    vocabulary: Vocabulary,
+    train: Sequence[Prepared],
+    scaling: Scaling,
+    development: Development,
+    *,
+    seed: int,
+    progress: Callable[[Epoch], None] = lambda epoch: None,
+) -> Trained:
+    """Trains one ranker from one seed, on questions made ready before."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = build(settings, torch.from_numpy(vocabulary.vectors))
+    questions = [_training_question(q, settings, scaling) for q in train]
+    return Trained(model, fit(model, settings, questions, vocabulary, development.measure, seed, progress))
+
+
+def _training_question(prepared: Prepared, settings: RankerSettings, scaling: Scaling) -> TrainingQuestion:
+    pool = prepared.retrieved
+    return TrainingQuestion(
+        example_of(prepared.question, pool, settings, scaling),
+        pool.relevant,
+        pool.labels,
+        tuple(len(tokens.word_counts) for tokens in pool.tokens),
+    )
+
+
+def make_checkpoint(
+    settings: RankerSettings,
+    vocabulary: Vocabulary,
+    train: Sequence[Prepared],
+    dev: Sequence[Prepared],
+    *,
+    seed: int,
+    training: Mapping[str, Any],
+    progress: Callable[[Epoch], None] = lambda epoch: None,
+) -> Checkpoint:
+    """Trains, calibrates on dev and measures on dev. ``training`` is recorded with it."""
+    scaling = scaling_of(train)
+    development = Development(dev, settings, scaling, vocabulary)
+    trained = train_model(settings, vocabulary, train, scaling, development, seed=seed, progress=progress)
+    scores: dict[str, Any] = dict(trained.best.scores)
+    calibration = Calibration()
+    if RANKERS[settings.ranker].units == "sentences":
+        rankings = rankings_of(dev, development.scores(trained.model))
+        golden = [q.response for q in dev]
+        calibration = calibrate(rankings, golden)[0]
+        official = measure(rankings, golden, calibration)
+        scores["snippet_f1"] = float(np.mean([q.snippets.f1 for q in official]))
+    record = {
+        **training,
+        "seed": seed,
+        "epochs": len(trained.epochs),
+        "best_epoch": trained.best.number,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
+    return Checkpoint(settings, trained.model, vocabulary, scaling, calibration, record, scores)
+
+
+def file_fingerprint(path: Path) -> dict[str, Any]:
+    """A training file's name, size and SHA-256, for a checkpoint's record."""
+    content = path.read_bytes()
+    return {"file": path.name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
