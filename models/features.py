@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.arrays import Floats, Ints
+from models.matching import Matches, bm25_scores, match
 from models.text import STOP_WORDS
 from models.tokens import TokenisedDocument, TokenisedQuestion, concatenate
 from models.vocabulary import Vocabulary
@@ -79,18 +80,6 @@ class Features:
     """[sentences of all documents, 19] in the order of SENTENCE_FEATURES, not scaled."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Matches:
-    """How text units match a question: the distinct question terms' counts and bigrams, unit by unit."""
-
-    counts: Floats
-    """[distinct terms, units]"""
-    bigrams: Floats
-    """[units] distinct question bigrams in the unit."""
-    distinct: Ints
-    distinct_bigrams: int
-
-
 class FeatureExtractor:
     """Computes features with a vocabulary's statistics."""
 
@@ -113,8 +102,8 @@ class FeatureExtractor:
         stems = concatenate(d.stems for d in documents)
         owner = np.repeat(np.arange(len(documents)), sentence_counts)
 
-        word_matches = _match(question.words, words, word_counts)
-        stem_matches = _match(question.stems, stems, stem_counts)
+        word_matches = match(question.words, words, word_counts)
+        stem_matches = match(question.stems, stems, stem_counts)
         sentence_lexical = self._lexical(question, word_matches, word_counts, characters, "sentence")
         stemmed = self._stemmed_bm25(stem_matches, stem_counts, self._vocabulary.mean_sentence_stems, 1.2)
         stem_share = self._idf_share(stem_matches)
@@ -128,9 +117,9 @@ class FeatureExtractor:
 
         document_words = _sum_by(owner, word_counts, len(documents))
         document_stems = _sum_by(owner, stem_counts, len(documents))
-        of_words = _match(question.words, words, document_words)
-        of_stems = _match(question.stems, stems, document_stems)
-        of_titles = _Matches(
+        of_words = match(question.words, words, document_words)
+        of_stems = match(question.stems, stems, document_stems)
+        of_titles = Matches(
             _sum_rows(owner, stem_matches.counts * titles, len(documents)),
             np.zeros(0, dtype=np.float32),
             stem_matches.distinct,
@@ -158,7 +147,7 @@ class FeatureExtractor:
     def _lexical(
         self,
         question: TokenisedQuestion,
-        matches: _Matches,
+        matches: Matches,
         lengths: Ints,
         characters: Ints,
         unit: Literal["sentence", "document"],
@@ -181,16 +170,16 @@ class FeatureExtractor:
             np.full(len(lengths), question.characters, dtype=np.float32),
             characters.astype(np.float32),
             content.astype(np.float32) @ present,
-            _bm25(relative, lengths, idf, mean, 1.2, 0.75),
+            bm25_scores(relative, lengths, idf, mean, 1.2, 0.75),
             (idf * content) @ present,
             common_idf / total_idf,
         ]
 
-    def _stemmed_bm25(self, matches: _Matches, lengths: Ints, mean: float, k1: float) -> Floats:
+    def _stemmed_bm25(self, matches: Matches, lengths: Ints, mean: float, k1: float) -> Floats:
         idf = self._vocabulary.stem_idf_of(matches.distinct)
-        return _bm25(matches.counts, lengths, idf, mean, k1, 0.75)
+        return bm25_scores(matches.counts, lengths, idf, mean, k1, 0.75)
 
-    def _idf_share(self, matches: _Matches) -> Floats:
+    def _idf_share(self, matches: Matches) -> Floats:
         idf = self._vocabulary.stem_idf_of(matches.distinct)
         return (idf @ (matches.counts > 0)) / max(float(idf.sum()), 1e-6)
 
@@ -201,40 +190,6 @@ def z_scores(scores: Floats) -> Floats:
         return scores
     deviation = float(scores.std())
     return scores if deviation < 1e-9 else (scores - scores.mean()) / deviation
-
-
-def _match(terms: Ints, ids: Ints, lengths: Ints) -> _Matches:
-    """Counts the question's distinct terms and bigrams in packed units."""
-    distinct = np.unique(terms)
-    units = np.repeat(np.arange(len(lengths)), lengths)
-    if not len(distinct) or not len(ids):
-        empty = np.zeros((len(distinct), len(lengths)), dtype=np.float32)
-        return _Matches(empty, np.zeros(len(lengths), dtype=np.float32), distinct, _distinct_bigrams(terms))
-    at = np.minimum(np.searchsorted(distinct, ids), len(distinct) - 1)
-    hits = np.flatnonzero(distinct[at] == ids)
-    flat = np.bincount(at[hits] * len(lengths) + units[hits], minlength=len(distinct) * len(lengths))
-    counts = flat.reshape(len(distinct), len(lengths)).astype(np.float32)
-    # A bigram of the question can only lie where two of its terms are neighbours in one unit.
-    pairs = np.flatnonzero((np.diff(hits) == 1) & (np.diff(units[hits]) == 0))
-    width = len(distinct)
-    found = at[hits[pairs]] * width + at[hits[pairs + 1]]
-    positions = np.searchsorted(distinct, terms)
-    wanted = np.unique(positions[:-1] * width + positions[1:])
-    in_question = np.isin(found, wanted)
-    occurrences = np.unique(units[hits[pairs[in_question]]] * width * width + found[in_question])
-    bigrams = np.bincount(occurrences // (width * width), minlength=len(lengths)).astype(np.float32)
-    return _Matches(counts, bigrams, distinct, len(wanted))
-
-
-def _distinct_bigrams(terms: Ints) -> int:
-    return len(set(zip(terms[:-1].tolist(), terms[1:].tolist(), strict=True)))
-
-
-def _bm25(counts: Floats, lengths: Ints, idf: Floats, mean: float, k1: float, b: float) -> Floats:
-    """Okapi BM25 of each unit; ``counts`` [terms, units] may be relative frequencies."""
-    norm = k1 * (1 - b + b * lengths / max(mean, 1e-6))
-    saturated: Floats = idf @ (counts * (k1 + 1) / (counts + np.maximum(norm, 1e-6)))
-    return saturated
 
 
 def _places(

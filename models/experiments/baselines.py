@@ -1,0 +1,80 @@
+"""Systems without training: BM25 of documents and of sentences, and the oracle."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from models.arrays import Floats
+from models.features import SENTENCE_FEATURES
+from models.matching import bm25_scores, match
+from models.tokens import concatenate
+from models.training.data import Pool, Prepared
+from models.training.run import PoolScores, document_map
+from models.vocabulary import Vocabulary
+
+K1_GRID = (0.3, 0.4, 0.6, 0.9, 1.2, 1.6)
+B_GRID = (0.3, 0.5, 0.67, 0.75, 0.9)
+_PAPER = SENTENCE_FEATURES.index("bm25")
+_STEMMED = SENTENCE_FEATURES.index("stemmed_bm25")
+
+
+def first_stage(questions: Sequence[Prepared]) -> list[Floats]:
+    """The index's own scores: BM25 with k1 1.2 and b .75."""
+    return [
+        np.array([candidate.score for candidate in q.retrieved.candidates], dtype=np.float64)
+        for q in questions
+    ]
+
+
+def tuned_bm25(questions: Sequence[Prepared], vocabulary: Vocabulary, k1: float, b: float) -> list[Floats]:
+    """BM25 of the retrieved documents with other constants: they are put in a new order, none is added."""
+    scores = []
+    for question in questions:
+        stems = concatenate(tokens.stems for tokens in question.retrieved.tokens)
+        lengths = np.array([len(tokens.stems) for tokens in question.retrieved.tokens], dtype=np.int64)
+        matches = match(question.question.stems, stems, lengths)
+        idf = vocabulary.stem_idf_of(matches.distinct)
+        scores.append(bm25_scores(matches.counts, lengths, idf, vocabulary.mean_document_stems, k1, b))
+    return scores
+
+
+def tune_bm25(questions: Sequence[Prepared], vocabulary: Vocabulary) -> dict[tuple[float, float], float]:
+    """Document MAP on these questions for every (k1, b) of the grid."""
+    return {
+        (k1, b): document_map(questions, tuned_bm25(questions, vocabulary, k1, b))
+        for k1, b in product(K1_GRID, B_GRID)
+    }
+
+
+def with_sentence_bm25(
+    questions: Sequence[Prepared], documents: Sequence[Floats], *, stemmed: bool
+) -> list[PoolScores]:
+    """Documents in the order given, sentences by BM25: the papers' (not stemmed) or stemmed."""
+    column = _STEMMED if stemmed else _PAPER
+    return [
+        PoolScores(scores, q.retrieved.features.sentences[:, column], q.gold.features.sentences[:, column])
+        for q, scores in zip(questions, documents, strict=True)
+    ]
+
+
+def oracle(questions: Sequence[Prepared]) -> list[PoolScores]:
+    """Relevant candidates first, relevant sentences first; BM25 decides among equals."""
+    return [
+        PoolScores(
+            q.retrieved.relevant + _within_one(first),
+            _relevant_first(q.retrieved),
+            _relevant_first(q.gold),
+        )
+        for q, first in zip(questions, first_stage(questions), strict=True)
+    ]
+
+
+def _relevant_first(pool: Pool) -> Floats:
+    return pool.labels + _within_one(pool.features.sentences[:, _STEMMED])
+
+
+def _within_one(scores: Floats) -> Floats:
+    """The same order between 0 and 1/2."""
+    highest = float(scores.max()) if len(scores) else 0.0
+    return scores / (2 * highest) if highest > 0 else scores
