@@ -22,6 +22,7 @@ from indexer.events import Delete, Event
 from indexer.search.base import Applied, IndexStats
 from indexer.search.folder import IndexFolder
 from indexer.search.records import PMID, Record, decode, encode, pmid_number
+from indexer.search.stopwords import STOP_WORDS
 
 LOOKUP = 1000
 """How many PMIDs one look-up asks for."""
@@ -36,15 +37,17 @@ UPSERTED, DELETED, STALE = Applied(upserted=1), Applied(deleted=1), Applied(stal
 
 
 def analyzer() -> Any:
-    """Lower-cased runs of letters and digits, no stop words, Snowball stems (see bench/retrieval.py).
+    """Runs of letters and digits, lower-cased, accents dropped, no stop words, Snowball stems.
 
-    A hyphen or slash separates words, as in the papers' retrieval. Greek letters and the like are kept.
+    A hyphen or slash separates words, as in the papers' retrieval; Greek letters are letters. Chosen by
+    recall@100 and MAP on development questions: see bench/retrieval.py.
     """
     filters = tantivy.Filter
     return (
         tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
         .filter(filters.lowercase())
-        .filter(filters.stopword("english"))
+        .filter(filters.ascii_fold())
+        .filter(filters.custom_stopword(list(STOP_WORDS)))
         .filter(filters.stemmer("english"))
         .build()
     )
@@ -52,7 +55,8 @@ def analyzer() -> Any:
 
 def _schema() -> Any:
     builder = tantivy.SchemaBuilder()
-    builder.add_unsigned_field("pmid", stored=True, indexed=True, fast=True)
+    # Signed: deleting by term takes every number for signed, and misses those of an unsigned field.
+    builder.add_integer_field("pmid", stored=True, indexed=True, fast=True)
     builder.add_unsigned_field("version", stored=True, fast=True)
     builder.add_unsigned_field("published", stored=True, fast=True)
     builder.add_unsigned_field("has_abstract", indexed=True)
@@ -221,6 +225,13 @@ class TantivyIndex:
                     )
         return applied
 
+    def lock(self) -> None:
+        """Keep other writers away until ``close``; writing does so by itself.
+
+        Raises ``BioqaError`` if another process is writing.
+        """
+        self._open_writer()
+
     def commit(self) -> None:
         """Make what was written visible and durable."""
         with tantivy_errors(self._folder.path):
@@ -271,7 +282,7 @@ class TantivyIndex:
                 return STALE
             writer.delete_documents_by_term("pmid", record.pmid)
         document = tantivy.Document()
-        document.add_unsigned("pmid", record.pmid)
+        document.add_integer("pmid", record.pmid)
         document.add_unsigned("version", record.version)
         document.add_unsigned("published", record.published)
         document.add_unsigned("has_abstract", int(bool(record.abstract)))

@@ -1,0 +1,330 @@
+"""What every search back end must do: ``SearchIndex`` as its callers rely on it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bioasq.domain import Document, Part
+from bioasq.errors import BioqaError
+from indexer.events import Delete, Event, Upsert
+from indexer.search.base import Applied, SearchIndex
+from indexer.search.tantivy import TantivyIndex
+from tests.indexer.documents import document
+
+OpenIndex = Callable[[], SearchIndex]
+
+
+@pytest.fixture(params=["tantivy"])
+def open_index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenIndex]:
+    """Makes fresh, empty indexes of one back end; they are closed at the end."""
+    opened: list[SearchIndex] = []
+
+    def make() -> SearchIndex:
+        index = TantivyIndex.create(tmp_path / f"index{len(opened)}")
+        opened.append(index)
+        return index
+
+    yield make
+    for index in opened:
+        index.close()
+
+
+@pytest.fixture
+def index(open_index: OpenIndex) -> SearchIndex:
+    return open_index()
+
+
+def fill(index: SearchIndex, documents: Iterable[Document]) -> None:
+    index.apply(Upsert(d) for d in documents)
+    index.commit()
+
+
+def pmids(index: SearchIndex, question: str, size: int = 100, before: date | None = None) -> list[str]:
+    return [c.document.pmid for c in index.search(question, size, before)]
+
+
+RICH = Document(
+    pmid="38000001",
+    version=3,
+    title="Thrombin\u00a0inhibition\u2009in <mice> & \U0001f42d.",
+    abstract="AIMS: β-blockade at 5 µg. It held.RESULTS: None.",
+    published=date(1999, 2, 28),
+    sentences=document(
+        1, "Thrombin\u00a0inhibition\u2009in <mice> & \U0001f42d.", "AIMS: β-blockade."
+    ).sentences,
+    parts=(Part("AIMS", 0, 34), Part("RESULTS", 34, 48), Part("", 48, 48)),
+)
+
+
+def test_a_document_comes_back_as_it_was(index: SearchIndex) -> None:
+    bare = Document("7", 1, "", "")
+    assert index.apply([Upsert(RICH), Upsert(bare)]) == Applied(upserted=2)
+    index.commit()
+    assert index.get(["38000001", "7"]) == {"38000001": RICH, "7": bare}
+    assert index.search("thrombin")[0].document == RICH
+
+
+def test_get_leaves_out_what_is_not_there(index: SearchIndex) -> None:
+    fill(index, [document(5)])
+    assert list(index.get(["5", "6", "05", "-5", "", "five", "٥", "5" * 40])) == ["5"]
+    assert index.get([]) == {}
+
+
+def test_get_takes_more_pmids_than_one_look_up_holds(index: SearchIndex) -> None:
+    fill(index, [document(n) for n in range(1, 2502)])
+    assert len(index.get([str(n) for n in range(1, 3000)])) == 2501
+
+
+def test_an_empty_index_answers(index: SearchIndex) -> None:
+    index.commit()
+    assert index.search("anything") == []
+    assert index.get(["1"]) == {}
+    stats = index.stats()
+    assert (stats.documents, stats.without_abstract, stats.joiner) == (0, 0, "")
+
+
+def test_stats_count_documents_and_missing_abstracts(index: SearchIndex) -> None:
+    fill(index, [document(1), document(2, abstract="Something."), document(3)])
+    stats = index.stats()
+    assert (stats.documents, stats.without_abstract) == (3, 2)
+    assert stats.size_bytes > 0
+
+
+def test_nothing_is_seen_before_it_is_committed(index: SearchIndex) -> None:
+    index.apply([Upsert(document(1, "Insulin."))])
+    assert index.search("insulin") == []
+    assert index.get(["1"]) == {}
+    index.commit()
+    assert pmids(index, "insulin") == ["1"]
+
+
+def test_title_and_abstract_are_searched_together(index: SearchIndex) -> None:
+    fill(
+        index,
+        [document(1, "Insulin.", "Glucose."), document(2, "Glucose.", "Insulin."), document(3, "Lung.")],
+    )
+    first, second = index.search("insulin glucose")
+    assert first.score == pytest.approx(second.score)
+
+
+def test_better_documents_come_first(index: SearchIndex) -> None:
+    fill(
+        index,
+        [
+            document(1, "Kidney stones.", "Stones of the kidney and their cause."),
+            document(2, "Kidney.", "Renal function in the aged."),
+            document(3, "Heart.", "Cardiac output."),
+        ],
+    )
+    found = index.search("kidney stones cause")
+    assert [c.document.pmid for c in found] == ["1", "2"]
+    assert found[0].score > found[1].score > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Mutations", "A mutation was found."),
+        ("IL-2", "The role of il 2 in mice."),
+        ("beta-blockers", "A beta blocker was given."),
+        ("β-catenin", "Loss of Β-CATENIN."),
+        ("5 µg", "Given at 5 µg daily."),
+        ("TNF/IL6", "Levels of TNF and of others."),
+    ],
+)
+def test_words_match_in_any_form(index: SearchIndex, question: str, text: str) -> None:
+    fill(index, [document(1, text), document(2, "Unrelated words here.")])
+    assert pmids(index, question) == ["1"]
+
+
+@pytest.mark.parametrize("question", ["", "  \n ", "?", "what is the", '()/\\:"*~^', "AND OR NOT"])
+def test_a_question_without_words_of_content_finds_nothing(index: SearchIndex, question: str) -> None:
+    fill(index, [document(1, "What is the use of insulin?")])
+    assert index.search(question) == []
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        '"',
+        "(",
+        "title:",
+        "text:",
+        "/",
+        "-",
+        "+",
+        "*",
+        "~2",
+        "^3",
+        "[1 TO 5]",
+        "\\",
+        "\0",
+        "\ud800",
+        "{",
+        "AND (",
+    ],
+)
+def test_nothing_in_a_question_is_an_operator(index: SearchIndex, noise: str) -> None:
+    fill(index, [document(1, "Insulin."), document(2, "Glucagon.")])
+    assert "1" in pmids(index, f"insulin {noise}")
+    assert "1" in pmids(index, f"{noise} insulin")
+    assert "1" in pmids(index, f"-insulin {noise}")
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(st.characters(), max_size=60))
+def test_any_text_is_a_question(index: SearchIndex, question: str) -> None:
+    if not index.stats().documents:
+        fill(index, [document(n, "Insulin and α 1 a b c.") for n in range(1, 4)])
+    found = index.search(question)
+    assert index.search(f"  {question}\n") == found
+
+
+def test_a_question_of_5000_words(index: SearchIndex) -> None:
+    fill(index, [document(n, f"Word{n}.") for n in range(1, 51)])
+    question = " ".join(f"word{n}" for n in range(5000, 0, -1))
+    assert pmids(index, question) == [str(n) for n in range(1, 51)]
+
+
+def test_a_repeated_word_weighs_more(index: SearchIndex) -> None:
+    fill(index, [document(1, "Alpha."), document(2, "Omega."), document(3, "Neither.")])
+    assert pmids(index, "alpha omega omega") == ["2", "1"]
+    once, thrice = index.search("alpha")[0].score, index.search("alpha alpha alpha")[0].score
+    assert thrice == pytest.approx(3 * once, rel=1e-5)
+
+
+def test_equal_scores_come_in_numeric_pmid_order(index: SearchIndex) -> None:
+    numbers = [9, 10, 100, 11, 2, 30000000, 1]
+    fill(index, [document(n, "Equal words.") for n in numbers])
+    index.apply([Upsert(document(3, "Equal words."))])
+    index.commit()
+    everything = [str(n) for n in sorted([*numbers, 3])]
+    assert pmids(index, "equal words") == everything
+    for size in range(1, 8):
+        assert pmids(index, "equal words", size) == everything[:size]
+
+
+def test_ties_at_the_cut_off_are_in_pmid_order_however_many(index: SearchIndex) -> None:
+    fill(index, [document(n, "Equal words.") for n in range(3000, 0, -1)])
+    assert pmids(index, "equal", 5) == ["1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize(("size", "expected"), [(0, 0), (-1, 0), (1, 1), (3, 3), (1000, 4)])
+def test_size_bounds_the_answer(index: SearchIndex, size: int, expected: int) -> None:
+    fill(index, [document(n, "Insulin.") for n in range(1, 5)])
+    assert len(index.search("insulin", size)) == expected
+
+
+def test_published_before_keeps_earlier_and_undated_documents(index: SearchIndex) -> None:
+    days = [date(2010, 5, 1), date(2010, 5, 2), date(2011, 1, 1), None]
+    fill(index, [document(n, "Insulin.", published=day) for n, day in enumerate(days, 1)])
+    assert pmids(index, "insulin", before=date(2010, 5, 2)) == ["1", "4"]
+    assert pmids(index, "insulin", before=date(1900, 1, 1)) == ["4"]
+    assert pmids(index, "insulin", before=date(2012, 1, 1)) == ["1", "2", "3", "4"]
+
+
+def test_published_before_changes_no_score(index: SearchIndex) -> None:
+    fill(
+        index,
+        [
+            document(n, "Insulin " * (n % 5 + 1) + "in rats.", published=date(2000 + n % 3, 1, 1))
+            for n in range(1, 60)
+        ],
+    )
+    scores = {c.document.pmid: c.score for c in index.search("insulin rats")}
+    early = index.search("insulin rats", published_before=date(2001, 6, 1))
+    assert len(early) == 39
+    assert {c.document.pmid: c.score for c in early} == pytest.approx(
+        {c.document.pmid: scores[c.document.pmid] for c in early}, rel=1e-6
+    )
+
+
+def test_the_cut_off_date_is_applied_before_the_best_are_taken(index: SearchIndex) -> None:
+    fill(
+        index,
+        [
+            document(n, "Insulin.", published=date(2020, 1, 1) if n <= 300 else date(1990, 1, 1))
+            for n in range(1, 306)
+        ],
+    )
+    assert pmids(index, "insulin", 3, date(2000, 1, 1)) == ["301", "302", "303"]
+
+
+def test_a_revision_replaces_and_an_older_version_does_not(index: SearchIndex) -> None:
+    first, second = document(1, "Old words.", version=1), document(1, "New words.", version=2)
+    assert index.apply([Upsert(first), Upsert(second), Upsert(first)]) == Applied(upserted=2, stale=1)
+    index.commit()
+    assert index.get(["1"]) == {"1": second}
+    assert index.apply([Upsert(first)]) == Applied(stale=1)
+    index.commit()
+    assert (pmids(index, "old"), pmids(index, "new")) == ([], ["1"])
+    corrected = replace(second, title="Corrected words.")
+    assert index.apply([Upsert(corrected)]) == Applied(upserted=1)
+    index.commit()
+    assert index.get(["1"]) == {"1": corrected}
+    assert index.stats().documents == 1
+
+
+def test_deletion(index: SearchIndex) -> None:
+    fill(index, [document(1, "Insulin."), document(2, "Insulin.")])
+    assert index.apply([Delete("1"), Delete("1"), Delete("3")]) == Applied(deleted=1, stale=2)
+    index.commit()
+    assert pmids(index, "insulin") == ["2"]
+    assert index.get(["1"]) == {}
+    assert index.apply([Upsert(document(1, "Insulin."))]) == Applied(upserted=1)
+    index.commit()
+    assert pmids(index, "insulin") == ["1", "2"]
+
+
+def test_a_malformed_pmid_is_refused_by_name(index: SearchIndex) -> None:
+    for pmid in ("0", "012", "1.5", "PMC12", "", "٥"):
+        with pytest.raises(BioqaError, match="not a PMID: "):
+            index.apply([Upsert(document(pmid))])
+        with pytest.raises(BioqaError, match="not a PMID: "):
+            index.apply([Delete(pmid)])
+
+
+_EVENTS = st.lists(
+    st.one_of(
+        st.builds(
+            lambda pmid, version, word: Upsert(document(pmid, f"{word} words.", version=version)),
+            st.integers(1, 5),
+            st.integers(1, 3),
+            st.sampled_from(["Red", "Green", "Blue"]),
+        ),
+        st.integers(1, 5).map(lambda pmid: Delete(str(pmid))),
+        st.none(),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(_EVENTS)
+def test_the_index_is_the_fold_of_its_events(open_index: OpenIndex, events: list[Event | None]) -> None:
+    """None stands for a commit."""
+    index = open_index()
+    expected: dict[str, Document] = {}
+    counts = Applied()
+    for event in events:
+        if event is None:
+            index.commit()
+            continue
+        counts += index.apply([event])
+        if isinstance(event, Delete):
+            expected.pop(event.pmid, None)
+            continue
+        held = expected.get(event.document.pmid)
+        if held is None or event.document.version >= held.version:
+            expected[event.document.pmid] = event.document
+    index.commit()
+    assert counts.upserted + counts.deleted + counts.stale == sum(e is not None for e in events)
+    assert index.get([str(n) for n in range(1, 6)]) == expected
+    assert sorted(pmids(index, "words")) == sorted(expected)
+    assert index.stats().documents == len(expected)
+    index.close()
