@@ -43,9 +43,7 @@ class SearchIndex(Protocol):
 
     def commit(self) -> None: ...
 
-    def search(
-        self, question: str, size: int = 100, published_before: date | None = None
-    ) -> list[Candidate]:
+    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
         """The ``size`` best documents, best first; equal scores in ascending PMID order (as numbers).
 
         ``published_before`` keeps documents published strictly before that day, and those without a date.

@@ -1,0 +1,252 @@
+"""What is particular to the embedded index: its folder, its writer, its reader."""
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from bioasq.domain import Document, Part
+from bioasq.errors import BioqaError
+from indexer.events import Upsert
+from indexer.search.folder import DESCRIPTION, FORMAT
+from indexer.search.records import decode, encode
+from indexer.search.tantivy import TantivyIndex, analyzer
+from tests.indexer.documents import document
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+def make(folder: Path, *documents: Document, joiner: str = "") -> None:
+    with TantivyIndex.create(folder, joiner) as index:
+        index.apply(Upsert(d) for d in documents)
+        index.commit()
+
+
+def in_another_process(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    prelude = (
+        "import sys; from pathlib import Path; from indexer.events import *;"
+        "from indexer.search.tantivy import TantivyIndex; from tests.indexer.documents import document;"
+        "folder = Path(sys.argv[1])\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", prelude + code, str(folder)],
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+# Analyser
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "What is the role of thyroid hormones in cardiac regeneration?",
+            "role thyroid hormon cardiac regener",
+        ),
+        ("IL-2/TNF-α (5 µg)", "il 2 tnf α 5 µg"),
+        ("Sjögren's T cells and CO₂", "sjogren s t cell co2"),
+        ("", ""),
+    ],
+)
+def test_analyser(text: str, words: str) -> None:
+    assert analyzer().analyze(text) == words.split()
+
+
+# Records
+
+
+def test_a_part_that_does_not_start_with_its_label_is_a_mistake() -> None:
+    wrong = document(1, abstract="AIMS: All.", parts=(Part("METHODS", 0, 10),))
+    with pytest.raises(ValueError, match="PMID 1: the part at 0 does not start with its label"):
+        encode(wrong)
+
+
+@pytest.mark.parametrize("day", [None, date.min, date(2024, 2, 29), date.max])
+def test_dates_survive(day: date | None) -> None:
+    assert decode(encode(document(1, published=day))).published == day
+
+
+# The folder
+
+
+def test_an_index_is_found_again(folder: Path) -> None:
+    make(folder, document(1, "Insulin."), joiner=" ")
+    with TantivyIndex.open(folder) as index:
+        assert [c.document.pmid for c in index.search("insulin")] == ["1"]
+        stats = index.stats()
+    assert (stats.name, stats.documents, stats.joiner) == ("index", 1, " ")
+
+
+def test_creating_twice_keeps_what_is_there(folder: Path) -> None:
+    make(folder, document(1))
+    make(folder, document(2))
+    with TantivyIndex.open(folder) as index:
+        assert index.stats().documents == 2
+
+
+def test_another_joiner_is_refused(folder: Path) -> None:
+    make(folder)
+    with pytest.raises(BioqaError, match="joins abstract parts with '', not ' '"):
+        TantivyIndex.create(folder, " ")
+
+
+def test_no_index(folder: Path) -> None:
+    with pytest.raises(BioqaError, match=f"no index at {folder}: no such folder"):
+        TantivyIndex.open(folder)
+    folder.mkdir()
+    with pytest.raises(BioqaError, match="holds no bioqa index"):
+        TantivyIndex.open(folder)
+
+
+def test_a_folder_of_other_things_is_left_alone(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("chapter 1")
+    with pytest.raises(BioqaError, match="holds other files"):
+        TantivyIndex.create(folder)
+    assert [f.name for f in folder.iterdir()] == ["thesis.txt"]
+
+
+def test_a_file_is_no_folder(folder: Path) -> None:
+    folder.write_text("")
+    with pytest.raises(BioqaError, match="is a file"):
+        TantivyIndex.create(folder)
+    with pytest.raises(BioqaError, match="no such folder"):
+        TantivyIndex.open(folder)
+
+
+def test_another_format_is_refused(folder: Path) -> None:
+    make(folder)
+    (folder / DESCRIPTION).write_text(json.dumps({"format": FORMAT + 1, "joiner": ""}))
+    for attempt in (TantivyIndex.open, TantivyIndex.create):
+        with pytest.raises(
+            BioqaError, match=f"has format {FORMAT + 1}, and this bioqa reads format {FORMAT}"
+        ):
+            attempt(folder)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 1, "joiner": 3}', "\udcff"])
+def test_a_broken_description_is_refused(folder: Path, text: str) -> None:
+    make(folder)
+    (folder / DESCRIPTION).write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(BioqaError, match=DESCRIPTION):
+        TantivyIndex.open(folder)
+
+
+@pytest.mark.parametrize("left", [[], ["bioqa.json.tmp"], ["bioqa.json"], ["bioqa.json", ".managed.json"]])
+def test_a_folder_made_by_half_is_completed(folder: Path, tmp_path: Path, left: list[str]) -> None:
+    whole = tmp_path / "whole"
+    make(whole)
+    (whole / "bioqa.json.tmp").write_text("{")
+    folder.mkdir()
+    for name in left:
+        shutil.copy(whole / name, folder / name)
+    with pytest.raises(BioqaError, match=r"holds no bioqa index|was not finished being made"):
+        TantivyIndex.open(folder)
+    make(folder, document(1))
+    with TantivyIndex.open(folder) as index:
+        assert index.stats().documents == 1
+
+
+def test_missing_and_broken_files_are_told(folder: Path) -> None:
+    make(folder, document(1))
+    shutil.copytree(folder, folder.with_name("damaged"))
+    for file in folder.glob("*.store"):
+        file.unlink()
+    with pytest.raises(BioqaError, match=f"the index in {folder} cannot be used"):
+        TantivyIndex.open(folder)
+    damaged = folder.with_name("damaged")
+    (damaged / "meta.json").write_text("{")
+    with pytest.raises(BioqaError, match=f"the index in {damaged} cannot be used"):
+        TantivyIndex.open(damaged)
+
+
+# Writing
+
+
+def test_two_writers_at_once(folder: Path) -> None:
+    with TantivyIndex.create(folder) as first, TantivyIndex.open(folder) as second:
+        first.lock()
+        with pytest.raises(BioqaError, match="is being written by another process"):
+            second.apply([Upsert(document(1))])
+        result = in_another_process("TantivyIndex.open(folder).apply([Upsert(document(2))])", folder)
+        assert "is being written by another process" in result.stderr
+        first.apply([Upsert(document(3))])
+        first.commit()
+        first.close()
+        second.apply([Upsert(document(4))])
+        second.commit()
+        assert second.stats().documents == 2
+
+
+def test_rollback_forgets_what_was_not_committed(folder: Path) -> None:
+    with TantivyIndex.create(folder) as index:
+        index.apply([Upsert(document(1, "First."))])
+        index.commit()
+        index.apply([Upsert(document(1, "Second.", version=2)), Upsert(document(2))])
+        index.rollback()
+        index.apply([Upsert(document(3))])
+        index.commit()
+        assert index.get(["1", "2", "3"]).keys() == {"1", "3"}
+        assert index.get(["1"])["1"].title == "First."
+
+
+def test_closing_drops_what_was_not_committed(folder: Path) -> None:
+    with TantivyIndex.create(folder) as index:
+        index.apply([Upsert(document(1))])
+    with TantivyIndex.open(folder) as index:
+        assert index.stats().documents == 0
+
+
+# Reading
+
+
+def test_a_reader_sees_what_another_process_commits(folder: Path) -> None:
+    make(folder, document(1, "Insulin."))
+    with TantivyIndex.open(folder) as index:
+        assert len(index.search("insulin")) == 1
+        result = in_another_process(
+            "index = TantivyIndex.open(folder); index.apply([Upsert(document(2, 'Insulin.'))]); index.commit()",
+            folder,
+        )
+        assert result.returncode == 0, result.stderr
+        assert [c.document.pmid for c in index.search("insulin")] == ["1", "2"]
+        assert index.get(["2"])["2"].title == "Insulin."
+        assert index.stats().documents == 2
+
+
+def test_searching_goes_on_while_the_index_is_written(folder: Path) -> None:
+    """Every answer is one commit's state: the n-th commit has n documents, none missing, none double."""
+    make(folder, document(1, "Insulin."))
+    seen: list[int] = []
+    done = threading.Event()
+    with TantivyIndex.open(folder) as reader, TantivyIndex.open(folder) as writer:
+
+        def search() -> None:
+            while not done.is_set():
+                found = [c.document.pmid for c in reader.search("insulin")]
+                seen.append(len(found) if found == [str(n + 1) for n in range(len(found))] else -1)
+
+        threads = [threading.Thread(target=search) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for number in range(2, 40):
+            writer.apply([Upsert(document(number, "Insulin."))])
+            writer.commit()
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert len(reader.search("insulin")) == 39
+    assert min(seen) >= 1
+    assert max(seen) <= 39
