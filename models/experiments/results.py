@@ -106,7 +106,8 @@ def _row(runs: Sequence[Run], reference: Sequence[Run]) -> Row:
 
 def _by_question(runs: Sequence[Run], name: str) -> Floats:
     """[questions] means over seeds."""
-    return np.array([run.by_question[name] for run in runs]).mean(axis=0)
+    mean: Floats = np.array([run.by_question[name] for run in runs]).mean(axis=0)
+    return mean
 
 
 def paired_p(system: Floats, reference: Floats, resamples: int = RESAMPLES, seed: int = 0) -> float:
