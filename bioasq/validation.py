@@ -34,15 +34,13 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        # An id or a key of the file may hold what no terminal can show.
-        text = ": ".join(part for part in (self.question, self.field, self.message) if part)
-        return text.encode(errors="backslashreplace").decode()
+        return ": ".join(part for part in (self.question, self.field, self.message) if part)
 
 
 def validate(data: object, testset: Sequence[Question] | None = None) -> list[Fault]:
     """All faults of a parsed submission, in file order; against its test set too, if that is given.
 
-    Takes any JSON value and raises for none. Snippets that overlap are named after all other faults of their question.
+    Takes any JSON value and raises for none.
     """
     if not isinstance(data, dict):
         return [Fault("", "", f"must be an object with the key questions, not {shown(data)}")]
@@ -55,7 +53,8 @@ def validate(data: object, testset: Sequence[Question] | None = None) -> list[Fa
     seen: set[str] = set()
     for position, entry in enumerate(entries, start=1):
         name = _name(entry, position)
-        faults += [Fault(name, field, message) for field, message in _entry_faults(entry, seen, expected)]
+        problems = _entry_faults(entry, seen, expected)
+        faults += [Fault(name, _encodable(field), message) for field, message in problems]
     if expected is not None:
         faults += _missing_faults(len(entries), seen, expected)
     return faults
@@ -66,12 +65,19 @@ def _missing_faults(count: int, seen: set[str], expected: Mapping[str, Question]
         yield Fault("", "questions", f"must be as many as in the test set, {len(expected)}, not {count}")
     for identifier in expected:
         if identifier not in seen:
-            yield Fault(identifier, "id", "is in the test set but not here")
+            yield Fault(_encodable(identifier), "id", "is in the test set but not here")
 
 
 def _name(entry: object, position: int) -> str:
     identifier = entry.get("id") if isinstance(entry, dict) else None
-    return identifier if isinstance(identifier, str) and identifier else f"question number {position}"
+    if isinstance(identifier, str) and identifier:
+        return _encodable(identifier)
+    return f"question number {position}"
+
+
+def _encodable(text: str) -> str:
+    """The file's own ids and keys, which may hold lone surrogates, as UTF-8 can say them."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _entry_faults(
@@ -187,14 +193,14 @@ def _overlap_faults(places: Sequence[Place]) -> Iterator[Problem]:
 
     Snippets may touch: sentences of neighbouring abstract parts have nothing between them.
     """
-    last_begin = last_end = last_position = -1  # of the snippets so far, the one that ends last
-    for begin, end, position in sorted(places, key=lambda place: (place[0], -place[1], place[2])):
-        if begin < last_end:
-            same = (begin, end) == (last_begin, last_end)
-            first, second = sorted((position, last_position))
-            yield f"snippets[{second}]", f"{'repeats' if same else 'overlaps with'} snippets[{first}]"
-        if end > last_end:
-            last_begin, last_end, last_position = begin, end, position
+    widest: Place | None = None  # of the snippets so far, the one that ends last
+    for place in sorted(places, key=lambda place: (place[0], -place[1], place[2])):
+        if widest is not None and place[0] < widest[1]:
+            first, second = sorted((place[2], widest[2]))
+            relation = "repeats" if place[:2] == widest[:2] else "overlaps with"
+            yield f"snippets[{second}]", f"{relation} snippets[{first}]"
+        if widest is None or place[1] > widest[1]:
+            widest = place
 
 
 def _snippet_faults(snippet: Mapping[str, object]) -> Iterator[Problem]:
