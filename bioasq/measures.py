@@ -44,7 +44,12 @@ class QuestionMeasures:
 
 @dataclass(frozen=True, slots=True)
 class MeanMeasures:
-    """Means over ``questions`` questions; all zero when there is none."""
+    """Means over ``questions`` questions; all zero when there is none.
+
+    A question without gold has average precision 0 in ``gmap`` too. The one known deviation: the official
+    code divides 0 by 0 for a question without golden snippets in editions 2 and 8, and its snippet GMAP then
+    takes the question for a perfect one.
+    """
 
     precision: float
     recall: float

@@ -156,6 +156,8 @@ def test_edition_9_drops_questions_without_gold_and_edition_8_scores_them_zero()
     assert (newer.snippets.f1, newer.snippets.questions) == (1, 1)
     assert (older.documents.f1, older.documents.questions) == (0.5, 2)
     assert (older.snippets.map, older.snippets.questions) == (0.5, 2)
+    expected = exp((log(1 + 0.00001) + log(0.00001)) / 2)
+    assert older.snippets.gmap == older.documents.gmap == pytest.approx(expected)
 
 
 def test_nothing_in_common_is_zero_everywhere() -> None:
