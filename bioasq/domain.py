@@ -11,7 +11,7 @@ Section = Literal["title", "abstract"]
 QuestionType = Literal["yesno", "factoid", "list", "summary"]
 
 PUBMED_URL = "http://www.ncbi.nlm.nih.gov/pubmed/"
-"""How a submission names a document; the official evaluator compares whole strings, so no other form counts."""
+"""How a submission names a document; the official evaluator compares whole strings: no other form counts."""
 
 
 @dataclass(frozen=True, slots=True)

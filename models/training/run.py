@@ -1,10 +1,8 @@
 """From questions with gold to a checkpoint: prepare, train, calibrate, measure."""
 
-import hashlib
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -175,9 +173,3 @@ def make_checkpoint(
         "python": platform.python_version(),
     }
     return Checkpoint(settings, trained.model, vocabulary, scaling, calibration, record, scores)
-
-
-def file_fingerprint(path: Path) -> dict[str, Any]:
-    """A training file's name, size and SHA-256, for a checkpoint's record."""
-    content = path.read_bytes()
-    return {"file": path.name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}

@@ -1,0 +1,92 @@
+"""Training from files, as the command line does it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from bioasq.errors import BioqaError
+from bioasq.files import read_golden
+from models.checkpoint import Checkpoint, save
+from models.registry import SettingsError, settings_of
+from models.reranker import DEFAULT, WEIGHTS
+from models.training.data import Prepared, Searcher, prepare
+from models.training.loop import Epoch
+from models.training.run import make_checkpoint
+from models.vocabulary import Vocabulary
+
+Preparing = Callable[[str, int, int], None]
+"""Called with the file's name, questions done, and questions in all."""
+
+
+def bundled_vocabulary() -> Vocabulary:
+    """The one that the default ranker was trained with."""
+    return Vocabulary.load(WEIGHTS / DEFAULT)
+
+
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """``NAME=VALUE`` settings, values as JSON or else as text. Raises SettingsError."""
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise SettingsError(f"{pair!r} is not NAME=VALUE")
+        try:
+            settings[name] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name] = value
+    return settings
+
+
+def prepare_file(
+    index: Searcher,
+    path: Path,
+    vocabulary: Vocabulary,
+    progress: Preparing = lambda name, done, total: None,
+    limit: int | None = None,
+) -> list[Prepared]:
+    """The questions of a golden file, made ready. Raises BioqaError if the index holds no gold."""
+    responses = read_golden(path).responses[:limit]
+    prepared = prepare(
+        index, responses, vocabulary, progress=lambda done, total: progress(path.name, done, total)
+    )
+    if not any(len(question.gold.tokens) for question in prepared):
+        raise BioqaError(f"{path}: the index holds none of its questions' gold documents")
+    return prepared
+
+
+def train_files(
+    ranker: str,
+    index: Searcher,
+    train: Path,
+    dev: Path,
+    output: Path,
+    *,
+    seed: int = 1,
+    settings: Mapping[str, Any] | None = None,
+    vocabulary: Vocabulary | None = None,
+    preparing: Preparing = lambda name, done, total: None,
+    progress: Callable[[Epoch], None] = lambda epoch: None,
+) -> Checkpoint:
+    """Trains a ranker of the registry, writes it to ``output`` and returns it.
+
+    Raises SettingsError for a wrong name or setting before anything is read.
+    """
+    wanted = settings_of(ranker, **(settings or {}))
+    words = vocabulary or bundled_vocabulary()
+    if words.vectors.shape[1] != wanted.dimensions:
+        raise SettingsError(
+            f"dimensions {wanted.dimensions}: the vocabulary's vectors have {words.vectors.shape[1]}"
+        )
+    prepared = [prepare_file(index, path, words, preparing) for path in (train, dev)]
+    record = {"train": file_fingerprint(train), "dev": file_fingerprint(dev)}
+    made = make_checkpoint(wanted, words, *prepared, seed=seed, training=record, progress=progress)
+    save(made, output)
+    return made
+
+
+def file_fingerprint(path: Path) -> dict[str, Any]:
+    """A training file's name, size and SHA-256, for a checkpoint's record."""
+    content = path.read_bytes()
+    return {"file": path.name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
