@@ -217,7 +217,8 @@ def test_a_reader_sees_what_another_process_commits(folder: Path) -> None:
     with TantivyIndex.open(folder) as index:
         assert len(index.search("insulin")) == 1
         result = in_another_process(
-            "index = TantivyIndex.open(folder); index.apply([Upsert(document(2, 'Insulin.'))]); index.commit()",
+            "index = TantivyIndex.open(folder)\n"
+            "index.apply([Upsert(document(2, 'Insulin.'))]); index.commit()",
             folder,
         )
         assert result.returncode == 0, result.stderr
