@@ -24,7 +24,7 @@ from models.selection import Calibration
 from models.vocabulary import Vocabulary
 
 FORMAT = 1
-FILES = ("config.json", "model.safetensors", "vocabulary.txt", "stems.txt", "vocabulary.safetensors")
+FILES = ("config.json", "model.safetensors", "vocabulary.txt", "terms.txt", "vocabulary.safetensors")
 
 
 class CheckpointError(BioqaError):

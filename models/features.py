@@ -105,7 +105,7 @@ class FeatureExtractor:
         word_matches = match(question.words, words, word_counts)
         stem_matches = match(question.stems, stems, stem_counts)
         sentence_lexical = self._lexical(question, word_matches, word_counts, characters, "sentence")
-        stemmed = self._stemmed_bm25(stem_matches, stem_counts, self._vocabulary.mean_sentence_stems, 1.2)
+        stemmed = self._stemmed_bm25(stem_matches, stem_counts, self._vocabulary.means.sentence_stems, 1.2)
         stem_share = self._idf_share(stem_matches)
         sentences = np.stack(
             [
@@ -127,7 +127,7 @@ class FeatureExtractor:
         )
         document_characters = _sum_by(owner, characters, len(documents))
         lexical = self._lexical(question, of_words, document_words, document_characters, "document")
-        tuned = self._stemmed_bm25(of_stems, document_stems, self._vocabulary.mean_document_stems, 0.6)
+        tuned = self._stemmed_bm25(of_stems, document_stems, self._vocabulary.means.document_stems, 0.6)
         documents_matrix = np.stack(
             [
                 *lexical[:3],
@@ -158,9 +158,8 @@ class FeatureExtractor:
         content = ~np.isin(matches.distinct, self._stop_ids)
         total_idf = max(float(idf.sum()), 1e-6)
         common_idf = idf @ present
-        mean = self._vocabulary.mean_sentence_words
-        if unit == "document":
-            mean *= self._vocabulary.mean_document_stems / self._vocabulary.mean_sentence_stems
+        means = self._vocabulary.means
+        mean = means.sentence_words if unit == "sentence" else means.document_words
         relative = matches.counts / np.maximum(lengths, 1)
         return [
             present.sum(axis=0) / max(len(matches.distinct), 1),

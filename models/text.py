@@ -152,10 +152,26 @@ def words(text: str) -> list[str]:
     return text.translate(_CLEAN).lower().split()
 
 
+class _Separators(dict[int, int]):
+    """For ``str.translate``: letters and digits of any script stay, everything else becomes a space."""
+
+    def __missing__(self, character: int) -> int:
+        self[character] = kept = character if chr(character).isalnum() else 32
+        return kept
+
+
+_SEPARATORS = _Separators()
+
+
+def terms(text: str) -> list[str]:
+    """The words as retrieval sees them: lower-cased runs of letters and digits, stop words included."""
+    return text.translate(_SEPARATORS).lower().split()
+
+
 @lru_cache(maxsize=1 << 18)
-def stems(word: str) -> tuple[str, ...]:
-    """The stems of a cleaned word as retrieval sees it: split at hyphens, stop words left out."""
-    return tuple(_STEMMER.stem(piece) for piece in word.split("-") if piece and piece not in STOP_WORDS)
+def stem(term: str) -> str:
+    """The Snowball stem; nothing for a stop word."""
+    return "" if term in STOP_WORDS else str(_STEMMER.stem(term))
 
 
 def unknown_id(word: str) -> int:

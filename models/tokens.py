@@ -5,8 +5,9 @@ is computed of a sentence cannot depend on its neighbours in a batch.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
+from itertools import chain
 from threading import Lock
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from bioasq.domain import Document
 from models.arrays import Ints
-from models.text import words
+from models.text import STOP_WORDS, terms, words
 from models.vocabulary import Vocabulary
 
 
@@ -41,40 +42,52 @@ class TokenisedQuestion:
 
 
 def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestion:
-    tokens = words(question)
     return TokenisedQuestion(
-        np.array([vocabulary.id_of(word) for word in tokens], dtype=np.int64),
-        np.array([stem for word in tokens for stem in vocabulary.stem_ids_of(word)], dtype=np.int64),
+        np.array(_word_ids(question, vocabulary), dtype=np.int64),
+        np.array(_stem_ids(question, vocabulary), dtype=np.int64),
         len(question.strip()),
     )
 
 
 def tokenise_document(document: Document, vocabulary: Vocabulary) -> TokenisedDocument:
-    known = vocabulary.word_ids.get
-    ids: list[int] = []
-    word_counts: list[int] = []
-    unknown: dict[int, str] = {}
-    for sentence in document.sentences:
-        tokens = words(document.sentence_text(sentence))
-        for position, token in enumerate(tokens, len(ids)):
-            word = known(token)
-            if word is None:
-                word = vocabulary.id_of(token)
-                unknown[position] = token
-            ids.append(word)
-        word_counts.append(len(tokens))
-    array = np.array(ids, dtype=np.int64)
-    counts = np.array(word_counts, dtype=np.int64)
-    stems, stem_counts = _stems(array, counts, unknown, vocabulary)
-    spans = document.sentences
+    texts = [document.sentence_text(sentence) for sentence in document.sentences]
+    word_ids = [_word_ids(text, vocabulary) for text in texts]
+    stem_ids = [_stem_ids(text, vocabulary) for text in texts]
     return TokenisedDocument(
-        words=array,
-        word_counts=counts,
-        stems=stems,
-        stem_counts=stem_counts,
-        characters=np.array([s.end - s.begin for s in spans], dtype=np.int64),
-        titles=np.array([s.section == "title" for s in spans], dtype=np.bool_),
+        words=_packed(word_ids),
+        word_counts=_lengths(word_ids),
+        stems=_packed(stem_ids),
+        stem_counts=_lengths(stem_ids),
+        characters=_lengths(texts),
+        titles=np.array([s.section == "title" for s in document.sentences], dtype=np.bool_),
     )
+
+
+def _word_ids(text: str, vocabulary: Vocabulary) -> list[int]:
+    tokens = words(text)
+    found = list(map(vocabulary.word_ids.get, tokens))
+    return [
+        vocabulary.word_id(token) if known is None else known
+        for token, known in zip(tokens, found, strict=True)
+    ]
+
+
+def _stem_ids(text: str, vocabulary: Vocabulary) -> list[int]:
+    tokens = [token for token in terms(text) if token not in STOP_WORDS]
+    found = map(vocabulary.term_ids.get, tokens)
+    ids = (
+        vocabulary.stem_id(token) if known is None else known
+        for token, known in zip(tokens, found, strict=True)
+    )
+    return [number for number in ids if number is not None]
+
+
+def _packed(ids: Sequence[list[int]]) -> Ints:
+    return np.array(list(chain.from_iterable(ids)), dtype=np.int64)
+
+
+def _lengths(units: Sequence[Sized]) -> Ints:
+    return np.array([len(unit) for unit in units], dtype=np.int64)
 
 
 class DocumentTokens:
@@ -104,29 +117,6 @@ class DocumentTokens:
                 while len(self._known) > self._capacity:
                     self._known.popitem(last=False)
         return made
-
-
-def _stems(
-    ids: Ints, word_counts: Ints, unknown: dict[int, str], vocabulary: Vocabulary
-) -> tuple[Ints, Ints]:
-    """The stems of packed words, and how many each unit has."""
-    offsets = vocabulary.word_stem_offsets
-    known = np.maximum(ids, 0)
-    begins = offsets[known]
-    lengths = np.where(ids >= 0, offsets[known + 1] - begins, 0)
-    extra = {position: vocabulary.stem_ids_of(word) for position, word in unknown.items()}
-    for position, found in extra.items():
-        lengths[position] = len(found)
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    firsts = ends - lengths
-    stems = vocabulary.word_stems[
-        np.minimum(np.arange(total) + np.repeat(begins - firsts, lengths), len(vocabulary.word_stems) - 1)
-    ]
-    for position, found in extra.items():
-        stems[firsts[position] : ends[position]] = found
-    units = np.repeat(np.arange(len(word_counts)), word_counts)
-    return stems, np.bincount(units, weights=lengths, minlength=len(word_counts)).astype(np.int64)
 
 
 def concatenate(arrays: Iterable[Ints]) -> Ints:

@@ -6,7 +6,7 @@ answers with the very numbers that it was trained with.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,53 +16,68 @@ from safetensors.numpy import load_file, save_file
 from bioasq.domain import Document
 from bioasq.errors import BioqaError
 from models.arrays import Floats, Ints
-from models.text import stems, unknown_id, words
+from models.text import stem, terms, unknown_id, words
 
 
 class VocabularyError(BioqaError):
     """A vocabulary's files are missing, damaged or do not fit each other."""
 
 
+@dataclass(frozen=True, slots=True)
+class Means:
+    """Mean lengths in the corpus, for BM25's length normalisation."""
+
+    document_words: float
+    sentence_words: float
+    document_stems: float
+    sentence_stems: float
+
+
 @dataclass(frozen=True)
 class Vocabulary:
-    """V words (id = position) and T stems (id = position), in descending frequency.
-
-    ``word_stems[word_stem_offsets[i]:word_stem_offsets[i + 1]]`` are the stem ids of word i.
-    """
+    """V words, U retrieval terms and T stems; a word's or stem's id is its position."""
 
     words: tuple[str, ...]
+    """Cleaned words (``models.text.words``), most frequent first."""
     idf: Floats
     """[V] ln(1 + (N - df + .5) / (df + .5)) over the corpus's N documents."""
     vectors: Floats
     """[V, dimensions] skip-gram vectors, not normalised."""
-    stems: tuple[str, ...]
+    terms: tuple[str, ...]
+    """Retrieval terms (``models.text.terms``), stop words left out."""
+    term_stems: Ints
+    """[U] stem ids"""
     stem_idf: Floats
-    """[T]"""
-    word_stems: Ints
-    word_stem_offsets: Ints
-    mean_document_stems: float
-    """Mean number of stems of a document, for BM25's length normalisation."""
-    mean_sentence_stems: float
-    mean_sentence_words: float
+    """[T] as ``idf``"""
+    means: Means
     word_ids: dict[str, int] = field(init=False, repr=False)
+    term_ids: dict[str, int] = field(init=False, repr=False)
+    """Stem ids by term."""
     stem_ids: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        of_terms = self.term_stems.tolist()
         object.__setattr__(self, "word_ids", {word: i for i, word in enumerate(self.words)})
-        object.__setattr__(self, "stem_ids", {stem: i for i, stem in enumerate(self.stems)})
+        object.__setattr__(self, "term_ids", dict(zip(self.terms, of_terms, strict=True)))
+        # One term suffices to know a stem again: stemming it gives the stem's name.
+        names = {number: term for term, number in reversed(self.term_ids.items())}
+        object.__setattr__(self, "stem_ids", {stem(term): number for number, term in names.items()})
 
-    def id_of(self, word: str) -> int:
+    def word_id(self, word: str) -> int:
         """The word's id; a negative one (``unknown_id``) outside the vocabulary."""
         known = self.word_ids.get(word)
         return unknown_id(word) if known is None else known
 
-    def stem_ids_of(self, word: str) -> list[int]:
-        """The ids of a word's stems; negative where the stem is unknown."""
-        known = self.word_ids.get(word)
+    def stem_id(self, term: str) -> int | None:
+        """The id of a term's stem; a negative one outside the vocabulary, None for a stop word."""
+        known = self.term_ids.get(term)
         if known is not None:
-            begin, end = self.word_stem_offsets[known : known + 2]
-            return [int(stem) for stem in self.word_stems[begin:end]]
-        return [self.stem_ids.get(stem, unknown_id(stem)) for stem in stems(word)]
+            return known
+        name = stem(term)
+        if not name:
+            return None
+        found = self.stem_ids.get(name)
+        return unknown_id(name) if found is None else found
 
     def idf_of(self, ids: Ints) -> Floats:
         """IDF by word id; an unknown word has the table's maximum."""
@@ -77,7 +92,8 @@ class Vocabulary:
     ) -> "Vocabulary":
         """Counts the corpus and trains skip-gram word2vec on it; needs gensim (the extra ``train``).
 
-        Words seen fewer than ``min_count`` times are left out.
+        Words and terms seen fewer than ``min_count`` times are left out. Vectors differ in their last
+        digits from run to run, as gensim's two threads race.
         """
         counts = _Counts()
         sentences = [tokens for document in documents for tokens in counts.add(document)]
@@ -86,62 +102,52 @@ class Vocabulary:
         kept = [word for word, n in counts.words.most_common() if n >= min_count]
         if not kept:
             raise VocabularyError(f"no word occurs {min_count} times in {counts.documents} documents")
-        known_stems = [stem for stem, _ in counts.stem_documents.most_common()]
-        kept_stems = {stem for word in kept for stem in stems(word)}
-        stem_list = [stem for stem in known_stems if stem in kept_stems]
-        stem_ids = {stem: i for i, stem in enumerate(stem_list)}
-        per_word = [[stem_ids[stem] for stem in stems(word)] for word in kept]
+        terms_kept = [term for term, n in counts.terms.most_common() if n >= min_count]
+        stem_ids: dict[str, int] = {}
+        of_terms = [stem_ids.setdefault(stem(term), len(stem_ids)) for term in terms_kept]
         return cls(
             words=tuple(kept),
             idf=_idf([counts.word_documents[w] for w in kept], counts.documents),
             vectors=_word2vec(sentences, kept, dimensions, min_count, seed),
-            stems=tuple(stem_list),
-            stem_idf=_idf([counts.stem_documents[s] for s in stem_list], counts.documents),
-            word_stems=np.array([i for ids in per_word for i in ids], dtype=np.int64),
-            word_stem_offsets=np.cumsum([0, *map(len, per_word)], dtype=np.int64),
-            mean_document_stems=counts.stems / counts.documents,
-            mean_sentence_stems=counts.stems / max(1, counts.sentences),
-            mean_sentence_words=counts.words.total() / max(1, counts.sentences),
+            terms=tuple(terms_kept),
+            term_stems=np.array(of_terms, dtype=np.int64),
+            stem_idf=_idf([counts.stem_documents[s] for s in stem_ids], counts.documents),
+            means=counts.means(),
         )
 
     def save(self, folder: Path) -> None:
-        """Writes ``vocabulary.txt``, ``stems.txt`` and ``vocabulary.safetensors`` (half precision)."""
+        """Writes ``vocabulary.txt``, ``terms.txt`` and ``vocabulary.safetensors`` (half precision)."""
         (folder / "vocabulary.txt").write_text("\n".join(self.words), encoding="utf-8", newline="\n")
-        (folder / "stems.txt").write_text("\n".join(self.stems), encoding="utf-8", newline="\n")
-        means = [self.mean_document_stems, self.mean_sentence_stems, self.mean_sentence_words]
+        (folder / "terms.txt").write_text("\n".join(self.terms), encoding="utf-8", newline="\n")
         save_file(
             {
                 "idf": self.idf.astype(np.float16),
                 "vectors": self.vectors.astype(np.float16),
                 "stem_idf": self.stem_idf.astype(np.float16),
-                "word_stems": self.word_stems.astype(np.int32),
-                "word_stem_counts": np.diff(self.word_stem_offsets).astype(np.uint8),
-                "means": np.array(means, dtype=np.float64),
+                "term_stems": self.term_stems.astype(np.int32),
+                "means": np.array(astuple(self.means), dtype=np.float64),
             },
             folder / "vocabulary.safetensors",
         )
 
     @classmethod
     def load(cls, folder: Path) -> "Vocabulary":
-        """Raises VocabularyError, naming the file and what does not fit."""
+        """Raises VocabularyError, naming the folder and what does not fit."""
         try:
             known = tuple((folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n"))
-            stem_list = tuple((folder / "stems.txt").read_text(encoding="utf-8").split("\n"))
+            terms_known = tuple((folder / "terms.txt").read_text(encoding="utf-8").split("\n"))
             tensors = load_file(folder / "vocabulary.safetensors")
-            counts = tensors["word_stem_counts"]
             vectors = tensors["vectors"].astype(np.float32)
             idf, stem_idf = (tensors[name].astype(np.float32) for name in ("idf", "stem_idf"))
-            means = tensors["means"].tolist()
-            word_stems = tensors["word_stems"].astype(np.int64)
-        except (OSError, UnicodeDecodeError, SafetensorError, KeyError) as error:
+            means = Means(*tensors["means"].tolist())
+            term_stems = tensors["term_stems"].astype(np.int64)
+        except (OSError, UnicodeDecodeError, SafetensorError, KeyError, TypeError) as error:
             raise VocabularyError(f"{folder}: the vocabulary cannot be read: {error}") from error
-        fits = len(known) == len(idf) == len(vectors) == len(counts) and len(stem_list) == len(stem_idf)
-        if not fits or counts.sum() != len(word_stems) or len(means) != 3:
-            raise VocabularyError(
-                f"{folder}: vocabulary.txt, stems.txt and vocabulary.safetensors do not fit"
-            )
-        offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        return cls(known, idf, vectors, stem_list, stem_idf, word_stems, offsets, *means)
+        words_fit = len(known) == len(idf) == len(vectors) and vectors.ndim == 2
+        terms_fit = len(terms_known) == len(term_stems) and term_stems.max(initial=-1) < len(stem_idf)
+        if not (words_fit and terms_fit and term_stems.min(initial=0) >= 0):
+            raise VocabularyError(f"{folder}: the vocabulary's files do not fit each other")
+        return cls(known, idf, vectors, terms_known, term_stems, stem_idf, means)
 
 
 class _Counts:
@@ -150,24 +156,37 @@ class _Counts:
     def __init__(self) -> None:
         self.documents = 0
         self.sentences = 0
-        self.stems = 0
         self.words: Counter[str] = Counter()
+        self.terms: Counter[str] = Counter()
         self.word_documents: Counter[str] = Counter()
         self.stem_documents: Counter[str] = Counter()
 
     def add(self, document: Document) -> Iterator[list[str]]:
         """Counts the document and gives the words of its sentences."""
-        distinct: set[str] = set()
+        distinct_words: set[str] = set()
+        distinct_terms: set[str] = set()
         self.documents += 1
         for sentence in document.sentences:
-            tokens = words(document.sentence_text(sentence))
+            text = document.sentence_text(sentence)
+            tokens = words(text)
+            content = [term for term in terms(text) if stem(term)]
             self.sentences += 1
             self.words.update(tokens)
-            self.stems += sum(len(stems(word)) for word in tokens)
-            distinct.update(tokens)
+            self.terms.update(content)
+            distinct_words.update(tokens)
+            distinct_terms.update(content)
             yield tokens
-        self.word_documents.update(distinct)
-        self.stem_documents.update({stem for word in distinct for stem in stems(word)})
+        self.word_documents.update(distinct_words)
+        self.stem_documents.update({stem(term) for term in distinct_terms})
+
+    def means(self) -> Means:
+        sentences = max(1, self.sentences)
+        return Means(
+            document_words=self.words.total() / self.documents,
+            sentence_words=self.words.total() / sentences,
+            document_stems=self.terms.total() / self.documents,
+            sentence_stems=self.terms.total() / sentences,
+        )
 
 
 def _idf(document_counts: list[int], documents: int) -> Floats:

@@ -35,7 +35,7 @@ def tuned_bm25(questions: Sequence[Prepared], vocabulary: Vocabulary, k1: float,
         lengths = np.array([len(tokens.stems) for tokens in question.retrieved.tokens], dtype=np.int64)
         matches = match(question.question.stems, stems, lengths)
         idf = vocabulary.stem_idf_of(matches.distinct)
-        scores.append(bm25_scores(matches.counts, lengths, idf, vocabulary.mean_document_stems, k1, b))
+        scores.append(bm25_scores(matches.counts, lengths, idf, vocabulary.means.document_stems, k1, b))
     return scores
 
 
