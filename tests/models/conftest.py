@@ -1,0 +1,72 @@
+"""The toy world, prepared once for all tests of the rankers; only to be read."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from models import checkpoint
+from models.checkpoint import Checkpoint
+from models.registry import RANKERS, RankerSettings, settings_of
+from models.training.data import Prepared, prepare
+from models.training.run import make_checkpoint
+from models.vocabulary import Vocabulary
+from tests.models.toys import GOLDEN, ToyIndex, corpus_words, vocabulary_of
+
+VARIANTS: dict[str, RankerSettings] = {
+    f"{name}{label}": settings_of(name, dimensions=6, **changes)
+    for name in RANKERS
+    for label, changes in (
+        ("", {}),
+        (" extended", {"features": "extended"}),
+        (" without last layer", {"last_layer": False}),
+    )
+}
+"""Every ranker of the registry, in each form that changes what it computes."""
+
+
+@pytest.fixture(params=list(VARIANTS))
+def settings(request: pytest.FixtureRequest) -> RankerSettings:
+    return VARIANTS[request.param]
+
+
+@pytest.fixture(scope="session")
+def vocabulary() -> Vocabulary:
+    """All words of the toy documents but the disease of the last topic: ids of unknown words occur too."""
+    return vocabulary_of(word for word in corpus_words() if word != "ferroplegia")
+
+
+@pytest.fixture(scope="session")
+def index() -> ToyIndex:
+    return ToyIndex()
+
+
+@pytest.fixture(scope="session")
+def prepared(index: ToyIndex, vocabulary: Vocabulary) -> list[Prepared]:
+    return prepare(index, GOLDEN, vocabulary, size=12)
+
+
+@pytest.fixture(scope="session")
+def trained(vocabulary: Vocabulary, prepared: list[Prepared]) -> Checkpoint:
+    """A JPDRMM trained for two epochs."""
+    settings = settings_of("jpdrmm", dimensions=6, epochs=2)
+    return make_checkpoint(settings, vocabulary, prepared, prepared[:3], seed=1, training={"train": "toys"})
+
+
+@pytest.fixture
+def folder(trained: Checkpoint, tmp_path: Path) -> Path:
+    """The trained checkpoint's folder, to be damaged at will."""
+    path = tmp_path / "toy"
+    checkpoint.save(trained, path)
+    return path
+
+
+@pytest.fixture
+def damage(folder: Path) -> Callable[[str, bytes], Path]:
+    """Replaces one of the checkpoint's files and gives the folder."""
+
+    def replace(name: str, content: bytes) -> Path:
+        (folder / name).write_bytes(content)
+        return folder
+
+    return replace

@@ -1,0 +1,65 @@
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.text import STOP_WORDS, stems, unknown_id, words
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("IL-2/TNF-α", ["il-2tnf-α"]),
+        ('The "p53" gene\'s role.', ["the", "p53", "genes", "role"]),
+        ("(a); [b]: {c}, d? e! f* g% h^ i& j_ k+ l< m> n= o@", [*"abcdefghijklmno"]),
+        ("a\\b", ["ab"]),
+        ("#1 costs $5 - `x` | y~z", ["#1", "costs", "$5", "-", "`x`", "|", "y~z"]),
+        ("  two\n\twords\u00a0here ", ["two", "words", "here"]),
+        ("β-catenin “naïve” 5–10 µm", ["β-catenin", "“naïve”", "5–10", "µm"]),
+        ("... (?)", []),
+        ("", []),
+    ],
+)
+def test_cleaning(text: str, cleaned: list[str]) -> None:
+    assert words(text) == cleaned
+
+
+@given(st.text())
+def test_cleaning_is_idempotent_and_leaves_no_upper_case_or_punctuation(text: str) -> None:
+    cleaned = words(text)
+    assert words(" ".join(cleaned)) == cleaned
+    assert not set("".join(cleaned)) & set("\"/\\'.,?;*!%^&_+():<=>@[]{}ABCXYZ ")
+
+
+def test_every_character_outside_ascii_and_white_space_is_kept() -> None:
+    text = "".join(map(chr, range(0xA1, 0x2000)))
+    kept = "".join(words(text))
+    assert kept == "".join(text.lower().split())
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("genes", ("gene",)),
+        ("il-2", ("il", "2")),
+        ("follow-up", ("follow",)),
+        ("the", ()),
+        ("-", ()),
+        ("β-catenins", ("β", "catenin")),
+    ],
+)
+def test_stems_split_at_hyphens_without_stop_words(word: str, expected: tuple[str, ...]) -> None:
+    assert stems(word) == expected
+
+
+def test_stop_words_are_clean_and_hold_the_question_words() -> None:
+    assert all(words(word) == [word] for word in STOP_WORDS)
+    assert {"which", "what", "is", "the", "how"} <= STOP_WORDS
+    assert not {"disease", "not-a-stop-word", "gene"} & STOP_WORDS
+
+
+def test_unknown_words_have_negative_ids_that_do_not_change() -> None:
+    assert unknown_id("xyzzy") == -1 - zlib.crc32(b"xyzzy")
+    assert unknown_id("") == -1
+    assert unknown_id("\ud800") < 0

@@ -1,0 +1,149 @@
+"""A toy world: made-up diseases and drugs, with documents, a vocabulary, an index and golden questions.
+
+Small enough to be learnt by heart: whether a sentence answers a question shows in its words.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+
+import numpy as np
+
+from bioasq.domain import PUBMED_URL, Candidate, Document, Question, Response, Section, Sentence, Snippet
+from models.batch import Example
+from models.features import Features, feature_counts
+from models.registry import RANKERS, RankerSettings
+from models.text import stems, words
+from models.vocabulary import Vocabulary
+
+TOPICS = (
+    ("zelosis", "velorin"),
+    ("marbitis", "tocumab"),
+    ("quintemia", "harzopril"),
+    ("dolvaria", "simetane"),
+    ("ferroplegia", "okradine"),
+)
+"""Disease and drug."""
+
+ABSENT = "99999"
+"""A gold document that the index lacks."""
+
+
+def document(pmid: int | str, title: str = "", *sentences: str) -> Document:
+    """One title sentence (or none) and the abstract's sentences, joined by spaces."""
+    spans = [Sentence("title", 0, len(title))] if title else []
+    begin = 0
+    for text in sentences:
+        spans.append(Sentence("abstract", begin, begin + len(text)))
+        begin += len(text) + 1
+    return Document(str(pmid), 1, title, " ".join(sentences), sentences=tuple(spans))
+
+
+def _topic(number: int, disease: str, drug: str) -> tuple[list[Document], Response]:
+    """Two documents that answer, three that only speak of the same, and the question with its gold."""
+    first = 100 * number
+    answer = f"Treatment with {drug} cures {disease} in most patients."
+    relevant = [
+        document(first + 1, f"A trial of {drug}.", "We followed forty people.", answer, "Age was recorded."),
+        document(first + 2, f"Care of {disease}.", answer, "The costs were low in this cohort."),
+    ]
+    others = [
+        document(
+            first + 3, f"Genes in {disease}.", f"The origin of {disease} is not known.", "Mice were used."
+        ),
+        document(first + 4, f"A review of {disease}.", f"{disease.title()} is rare."),
+        document(first + 5, f"History of {drug}.", "It was found in a plant.", "The drug is cheap."),
+    ]
+    question = Question(f"q{number}", f"Which drug cures {disease}?", "factoid")
+    snippets = tuple(snippet(d, d.sentences[d.abstract.startswith(answer) or 2]) for d in relevant)
+    return relevant + others, Response(question, tuple(d.url for d in relevant), snippets)
+
+
+def snippet(source: Document, sentence: Sentence) -> Snippet:
+    section: Section = sentence.section
+    text = source.sentence_text(sentence)
+    return Snippet(source.url, text, section, section, sentence.begin, sentence.end)
+
+
+_TOPICS = [_topic(number, *names) for number, names in enumerate(TOPICS, 1)]
+DOCUMENTS: tuple[Document, ...] = tuple(d for documents, _ in _TOPICS for d in documents)
+GOLDEN: tuple[Response, ...] = tuple(
+    Response(gold.question, (*gold.documents, PUBMED_URL + ABSENT), gold.snippets) for _, gold in _TOPICS
+)
+
+
+def vocabulary_of(known: Iterable[str], dimensions: int = 6, seed: int = 0) -> Vocabulary:
+    """Random vectors and IDF that half precision holds exactly, so that saving loses nothing."""
+    generator = np.random.default_rng(seed)
+    kept = tuple(dict.fromkeys(known))
+    stem_list = tuple(dict.fromkeys(stem for word in kept for stem in stems(word)))
+    per_word = [[stem_list.index(stem) for stem in stems(word)] for word in kept]
+
+    def half(values: np.ndarray) -> np.ndarray:
+        return values.astype(np.float16).astype(np.float32)
+
+    return Vocabulary(
+        words=kept,
+        idf=half(generator.uniform(0.5, 6.0, len(kept))),
+        vectors=half(generator.normal(size=(len(kept), dimensions))),
+        stems=stem_list,
+        stem_idf=half(generator.uniform(0.5, 6.0, len(stem_list))),
+        word_stems=np.array([i for ids in per_word for i in ids], dtype=np.int64),
+        word_stem_offsets=np.cumsum([0, *map(len, per_word)], dtype=np.int64),
+        mean_document_stems=11.0,
+        mean_sentence_stems=3.5,
+        mean_sentence_words=5.25,
+    )
+
+
+def corpus_words(documents: Iterable[Document] = DOCUMENTS) -> list[str]:
+    texts = [text for d in documents for text in (d.title, d.abstract)]
+    return [word for text in texts for word in words(text)]
+
+
+class ToyIndex:
+    """Counts common words, in memory."""
+
+    def __init__(self, documents: Iterable[Document] = DOCUMENTS) -> None:
+        self.documents = {d.pmid: d for d in documents}
+
+    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+        asked = set(words(question))
+        found = []
+        for d in self.documents.values():
+            counts = Counter(corpus_words([d]))
+            score = sum(counts[word] / (counts[word] + 1) for word in asked)
+            if score > 0:
+                found.append(Candidate(d, score))
+        return sorted(found, key=lambda c: (-c.score, int(c.document.pmid)))[:size]
+
+    def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
+        return {pmid: self.documents[pmid] for pmid in pmids if pmid in self.documents}
+
+
+def random_example(
+    generator: np.random.Generator,
+    settings: RankerSettings,
+    size: int,
+    *,
+    terms: int | None = None,
+    sentence_counts: Sequence[int] | None = None,
+    longest: int = 9,
+) -> Example:
+    """Word ids below ``size``; questions, documents and sentences may be empty."""
+    of_documents, of_sentences = feature_counts(settings.features)
+    if sentence_counts is None:
+        sentence_counts = generator.integers(0, 4, generator.integers(1, 5)).tolist()
+    by_document = RANKERS[settings.ranker].units == "documents"
+    units = len(sentence_counts) if by_document else sum(sentence_counts)
+    word_counts = generator.integers(0, longest + 1, units)
+    return Example(
+        question=generator.integers(0, size, generator.integers(0, 6) if terms is None else terms),
+        words=generator.integers(0, size, int(word_counts.sum())),
+        word_counts=word_counts,
+        unit_counts=np.array([1] * units if by_document else sentence_counts, dtype=np.int64),
+        features=Features(
+            generator.normal(size=(len(sentence_counts), of_documents)).astype(np.float32),
+            generator.normal(size=(0 if by_document else units, of_sentences)).astype(np.float32),
+        ),
+    )
