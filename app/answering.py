@@ -1,0 +1,141 @@
+"""The heart: retrieve the candidates, re-rank them jointly with their sentences, select the answer."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Protocol
+
+from bioasq.domain import Candidate, Question, Response, Snippet
+from bioasq.errors import BioqaError
+from indexer.search.base import SearchIndex
+from models.ranking import RankedDocument, RankedSentence, Ranking, Selection
+from models.selection import Calibration, select
+
+MAX_ITEMS = 10
+"""Documents, and snippets, of a BioASQ answer."""
+
+
+class IndexUnavailable(BioqaError):
+    """The search index cannot be reached or used at the moment."""
+
+
+class Ranks(Protocol):
+    """What ranks: ``models.reranker.Reranker``, or anything that keeps its promises."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def hash(self) -> str: ...
+
+    @property
+    def config(self) -> Mapping[str, Any]: ...
+
+    @property
+    def calibration(self) -> Calibration: ...
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How much is asked for, of what."""
+
+    max_documents: int = MAX_ITEMS
+    max_snippets: int = MAX_ITEMS
+    candidates: int = 100
+    published_before: date | None = None
+    """Only documents published before that day, and those without a date."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Milliseconds that each stage took."""
+
+    retrieve: float
+    rerank: float
+    select: float
+
+    @property
+    def total(self) -> float:
+        return self.retrieve + self.rerank + self.select
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Documents and sentences, best first, and where they come from."""
+
+    question: Question
+    documents: tuple[RankedDocument, ...]
+    sentences: tuple[RankedSentence, ...]
+    index: str
+    ranker: str
+    ranker_hash: str
+    timings_ms: Timings
+    truncated_sentences: int
+
+    def response(self) -> Response:
+        """The answer as a submission holds it."""
+        snippets = tuple(_snippet(ranked) for ranked in self.sentences)
+        return Response(self.question, tuple(d.document.url for d in self.documents), snippets)
+
+
+class Answerer:
+    """Thread-safe if its index and ranker are. One copy of each serves every thread."""
+
+    def __init__(self, index: SearchIndex, ranker: Ranks) -> None:
+        self.index = index
+        self.ranker = ranker
+        self.index_name = index.stats().name
+
+    def answer(self, question: Question, wanted: Wanted = Wanted()) -> Answer:
+        """White space around the question does not matter. Raises IndexUnavailable."""
+        body = question.body.strip()
+        begun = time.perf_counter()
+        candidates = self._retrieve(body, wanted)
+        retrieved = time.perf_counter()
+        ranking = self.ranker.rank(body, candidates)
+        ranked = time.perf_counter()
+        chosen = select(ranking, self.ranker.calibration, wanted.max_documents, wanted.max_snippets)
+        _check_finite(chosen, self.ranker.name)
+        selected = time.perf_counter()
+        return Answer(
+            question,
+            chosen.documents,
+            chosen.sentences,
+            self.index_name,
+            self.ranker.name,
+            self.ranker.hash,
+            Timings(_ms(begun, retrieved), _ms(retrieved, ranked), _ms(ranked, selected)),
+            ranking.truncated_sentences,
+        )
+
+    def _retrieve(self, body: str, wanted: Wanted) -> list[Candidate]:
+        try:
+            return self.index.search(body, wanted.candidates, wanted.published_before)
+        except (BioqaError, OSError) as error:
+            raise IndexUnavailable(f"the search index {self.index_name} cannot be used: {error}") from error
+
+
+def _check_finite(chosen: Selection, ranker: str) -> None:
+    scores = [d.score for d in chosen.documents] + [s.score for s in chosen.sentences]
+    if not all(map(math.isfinite, scores)):
+        raise ArithmeticError(f"the ranker {ranker} gave a score that is no number")
+
+
+def _snippet(ranked: RankedSentence) -> Snippet:
+    sentence = ranked.sentence
+    return Snippet(
+        document=ranked.document.url,
+        text=ranked.text,
+        begin_section=sentence.section,
+        end_section=sentence.section,
+        begin=sentence.begin,
+        end=sentence.end,
+    )
+
+
+def _ms(begun: float, ended: float) -> float:
+    return round(1000 * (ended - begun), 3)

@@ -1,0 +1,65 @@
+"""A small BioASQ test set in, its submission out."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Response
+from fastapi.responses import JSONResponse
+
+from app.answering import Wanted
+from app.api.search import check_length
+from app.errors import FieldError, documented
+from app.schemas import Submission, TestSet
+from app.service import CurrentService, Service
+from bioasq.domain import Question
+from bioasq.files import submission_dict
+
+router = APIRouter(tags=["answers"])
+
+EXAMPLES: dict[str, Any] = {
+    "a test set": {
+        "value": {
+            "questions": [
+                {
+                    "id": "5e2f3a0bd6ef6a2d4b000001",
+                    "type": "list",
+                    "body": "Which genes are mutated in cystic fibrosis?",
+                },
+                {
+                    "id": "5e2f3a0bd6ef6a2d4b000002",
+                    "type": "yesno",
+                    "body": "Is metformin a first-line treatment of type 2 diabetes?",
+                },
+            ]
+        }
+    }
+}
+
+
+@router.post(
+    "/v1/bioasq",
+    response_model=Submission,
+    response_model_exclude_none=True,
+    responses=documented(400, 413, 415, 422, 503),
+)
+async def answer_a_test_set(
+    testset: Annotated[TestSet, Body(openapi_examples=EXAMPLES)], service: CurrentService
+) -> Response:
+    """The test set's questions in their order, each with at most ten documents and ten snippets."""
+    questions = [asked.question() for asked in testset.questions]
+    _check(questions, service)
+    wanted = Wanted(candidates=service.settings.candidates)
+    # One by one, so that other people's questions find a place between them.
+    answers = [await service.answer(question, wanted) for question in questions]
+    return JSONResponse(submission_dict(answer.response() for answer in answers))
+
+
+def _check(questions: list[Question], service: Service) -> None:
+    most = service.settings.max_batch_questions
+    if len(questions) > most:
+        raise FieldError("questions", f"must be at most {most} here, not {len(questions)}; use `bioqa batch`")
+    seen: set[str] = set()
+    for position, question in enumerate(questions):
+        check_length(question.body, f"questions[{position}].body", service)
+        if question.id in seen:
+            raise FieldError(f"questions[{position}].id", "stands for an earlier question too")
+        seen.add(question.id)

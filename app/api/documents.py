@@ -1,0 +1,30 @@
+"""A citation of the index."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Path
+
+from app.errors import documented
+from app.schemas import StoredDocument, stored_document
+from app.service import CurrentService
+
+router = APIRouter(tags=["documents"])
+
+Pmid = Annotated[
+    str,
+    Path(
+        pattern=r"^[1-9][0-9]{0,17}$",
+        description="The PMID.",
+        openapi_examples={"a PMID": {"value": "90000001"}},
+    ),
+]
+
+
+# Not async: looking up is quick but blocks, so it runs in one of the framework's threads.
+@router.get("/v1/documents/{pmid}", responses=documented(404, 422, 503))
+def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
+    """The citation as it is indexed, with its sentences and the parts of its abstract."""
+    document = service.document(pmid)
+    if document is None:
+        raise HTTPException(404, f"there is no document {pmid} in the index")
+    return stored_document(document)

@@ -1,0 +1,27 @@
+"""For those who watch the service."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from app.schemas import Health, Readiness
+from app.service import CurrentService
+
+router = APIRouter(tags=["about"])
+
+NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": Readiness, "description": "Not ready, and why"}}
+
+
+@router.get("/healthz")
+async def alive() -> Health:
+    """That the process runs; it waits for nothing."""
+    return Health()
+
+
+@router.get("/readyz", responses=NOT_READY)
+def ready(service: CurrentService, response: Response) -> Readiness:
+    """Whether questions can be answered, and if not, why."""
+    reasons = service.reasons_not_ready()
+    if reasons:
+        response.status_code = 503
+    return Readiness(ready=not reasons, reasons=reasons)

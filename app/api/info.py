@@ -1,0 +1,40 @@
+"""What runs here."""
+
+from contextlib import suppress
+from importlib.metadata import version
+
+from fastapi import APIRouter
+
+from app.answering import IndexUnavailable
+from app.schemas import IndexInfo, Info, Limits, RankerInfo
+from app.service import CurrentService
+from app.settings import MAX_CANDIDATES
+
+router = APIRouter(tags=["about"])
+
+
+@router.get("/info")
+def about(service: CurrentService) -> Info:
+    """Version, index, ranker and the limits of requests."""
+    settings, ranker = service.settings, service.ranker
+    index = None
+    with suppress(IndexUnavailable):
+        stats = service.stats()
+        index = IndexInfo(
+            name=stats.name,
+            documents=stats.documents,
+            without_abstract=stats.without_abstract,
+            size_bytes=stats.size_bytes,
+        )
+    return Info(
+        name="bioqa",
+        version=version("bioqa"),
+        index=index,
+        ranker=RankerInfo(name=ranker.name, hash=ranker.hash),
+        limits=Limits(
+            max_body_bytes=settings.max_body_bytes,
+            max_question_characters=settings.max_question_characters,
+            max_batch_questions=settings.max_batch_questions,
+            max_candidates=MAX_CANDIDATES,
+        ),
+    )

@@ -1,0 +1,50 @@
+"""One question in, its answer out."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body
+
+from app.answering import Wanted
+from app.errors import FieldError, documented
+from app.schemas import SearchAnswer, SearchRequest, search_answer
+from app.service import CurrentService, Service
+from bioasq.domain import Question
+
+router = APIRouter(tags=["answers"])
+
+EXAMPLES: dict[str, Any] = {
+    "a question": {"value": {"body": "Is metformin a first-line treatment of type 2 diabetes?"}},
+    "a question of a BioASQ test set": {
+        "value": {
+            "id": "5e2f3a0bd6ef6a2d4b000001",
+            "type": "list",
+            "body": "Which genes are mutated in cystic fibrosis?",
+            "max_documents": 5,
+            "published_before": "2020-01-01",
+        }
+    },
+}
+
+
+@router.post("/v1/search", responses=documented(400, 413, 415, 422, 503))
+async def answer_a_question(
+    asked: Annotated[SearchRequest, Body(openapi_examples=EXAMPLES)], service: CurrentService
+) -> SearchAnswer:
+    """The best documents and sentences for a question, and how they were found."""
+    check_length(asked.body, "body", service)
+    if asked.ranker is not None and asked.ranker != service.ranker.name:
+        raise FieldError("ranker", f"must be {service.ranker.name}, the one that is loaded")
+    wanted = Wanted(
+        asked.max_documents,
+        asked.max_snippets,
+        asked.candidates or service.settings.candidates,
+        asked.published_before,
+    )
+    answer = await service.answer(Question(asked.id or "", asked.body, asked.type), wanted)
+    return search_answer(answer, asked.id)
+
+
+def check_length(body: str, field: str, service: Service) -> None:
+    most = service.settings.max_question_characters
+    if len(body) > most:
+        raise FieldError(field, f"must have at most {most} characters, not {len(body)}")

@@ -1,0 +1,53 @@
+"""The command ``bioqa``. Exit codes: 0 done, 1 the work found faults, 2 it could not be done as asked."""
+
+import io
+import sys
+
+import typer
+
+from app.cli import answering, demo, files, indexing, serving, training
+from app.cli.console import fail
+from bioasq.errors import BioqaError
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Answers biomedical questions with MEDLINE documents and sentences, in the form of BioASQ.",
+)
+for command in (
+    demo.demo,
+    indexing.index,
+    indexing.info,
+    answering.ask,
+    answering.batch,
+    serving.serve,
+    files.validate,
+    files.evaluate,
+    files.parse,
+    training.vocabulary,
+    training.train,
+):
+    cli.command()(command)
+cli.add_typer(training.experiment, name="experiment")
+
+
+@cli.callback(invoke_without_command=True)
+def _options(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+) -> None:
+    if version:
+        typer.echo(f"bioqa {serving.package_version()}")
+        raise typer.Exit
+
+
+def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A title can hold what the terminal's encoding cannot.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        cli()
+    except BioqaError as error:
+        fail(str(error))
+        sys.exit(2)

@@ -1,0 +1,102 @@
+"""Commands that answer: ask, batch."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from app.answering import Answer, Wanted
+from app.batch import answer_batch
+from app.cli.console import out, print_json, progress, say
+from app.cli.options import CandidatesOption, IndexOption, JsonOption, PublishedBeforeOption, RankerOption
+from app.opening import open_answerer
+from app.schemas import search_answer
+from app.settings import load_settings
+from bioasq.domain import Question
+from bioasq.errors import BioqaError
+from bioasq.files import read_testset
+from bioasq.jsonfile import has_lone_surrogate
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.", show_default=False)],
+    index: IndexOption = None,
+    ranker: RankerOption = None,
+    max_documents: Annotated[int, typer.Option(min=1, help="At most so many documents.")] = 10,
+    max_snippets: Annotated[int, typer.Option(min=0, help="At most so many snippets.")] = 10,
+    candidates: CandidatesOption = None,
+    published_before: PublishedBeforeOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Answer one question: documents and snippets, best first, with their scores."""
+    if not question.strip() or has_lone_surrogate(question):
+        raise BioqaError("the question is empty" if not question.strip() else "the question is not Unicode")
+    settings = load_settings(index=index, ranker=ranker, candidates=candidates)
+    day = published_before.date() if published_before else None
+    answerer = open_answerer(settings)
+    answer = answerer.answer(
+        Question("", question), Wanted(max_documents, max_snippets, settings.candidates, day)
+    )
+    if json:
+        print_json(search_answer(answer).model_dump(mode="json"))
+    else:
+        print_answer(answer)
+
+
+def print_answer(answer: Answer) -> None:
+    out.print(Text(answer.question.body.strip(), style="bold"))
+    if not answer.documents:
+        out.print("No document has a word of this question.")
+    for rank, found in enumerate(answer.documents, start=1):
+        if rank == 1:
+            out.print(Text("\nDocuments", style="underline"))
+        document = found.document
+        published = f" ({document.published})" if document.published else ""
+        out.print(
+            f"{rank:3}. {found.score:8.4f}  {document.pmid}  {document.title}{published}", soft_wrap=True
+        )
+    for rank, ranked in enumerate(answer.sentences, start=1):
+        if rank == 1:
+            out.print(Text("\nSnippets", style="underline"))
+        sentence = ranked.sentence
+        place = f"{ranked.document.pmid} {sentence.section} {sentence.begin}-{sentence.end}"
+        out.print(f"{rank:3}. {ranked.score:8.4f}  {place}  {ranked.text}", soft_wrap=True)
+    timings = answer.timings_ms
+    out.print(
+        f"\nIndex {answer.index}, ranker {answer.ranker} ({answer.ranker_hash[:12]}); milliseconds: "
+        f"retrieve {timings.retrieve:.1f}, re-rank {timings.rerank:.1f}, select {timings.select:.1f}",
+        soft_wrap=True,
+    )
+    if answer.truncated_sentences:
+        out.print(f"{answer.truncated_sentences} sentences were read only in part.")
+
+
+def batch(
+    testset: Annotated[Path, typer.Argument(help="A BioASQ test set of phase A.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The submission to write.", show_default=False)
+    ],
+    index: IndexOption = None,
+    ranker: RankerOption = None,
+    candidates: CandidatesOption = None,
+) -> None:
+    """Answer a test set into a valid submission, written whole or not at all.
+
+    Interrupted, it goes on where it was: the answers so far are kept in OUTPUT.journal.
+    """
+    questions = read_testset(testset)
+    settings = load_settings(index=index, ranker=ranker, candidates=candidates)
+    answerer = open_answerer(settings)
+    with progress("answering", len(questions)) as report:
+        responses = answer_batch(
+            answerer,
+            questions,
+            output,
+            settings.candidates,
+            lambda done, question: report(done, f"{done}/{len(questions)} questions"),
+        )
+    empty = sum(not response.documents for response in responses)
+    say(
+        f"{output}: {len(responses)} questions" + (f", {empty} of them without any document" if empty else "")
+    )

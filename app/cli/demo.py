@@ -1,0 +1,66 @@
+"""The command that shows everything on the bundled sample."""
+
+import hashlib
+import os
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.answering import Answerer
+from app.cli.answering import print_answer
+from app.cli.console import out, progress, say
+from app.cli.files import print_measures
+from app.cli.indexing import load_files
+from app.cli.options import RankerOption
+from app.opening import load_ranker, open_index
+from app.settings import load_settings
+from bioasq.domain import Response
+from bioasq.files import read_golden
+from bioasq.measures import evaluate
+from indexer.search.folder import FORMAT
+
+EDITION = 9
+
+
+def demo(
+    index: Annotated[
+        Path | None,
+        typer.Option("--index", metavar="DIR", help="Where to index the sample; else in the user's cache."),
+    ] = None,
+    ranker: RankerOption = None,
+) -> None:
+    """Index the bundled sample, answer a question, evaluate the sample's questions, tell how to serve."""
+    with as_file(files("app") / "sample") as sample:
+        citations = sample / "medline.xml"
+        folder = index or _cache() / f"sample-{_version(citations)}"
+        say(f"Indexing the bundled sample into {folder}")
+        load_files([citations], folder, workers=1)
+        golden = read_golden(sample / "questions.json").responses
+    settings = load_settings(index=folder, ranker=ranker)
+    answerer = Answerer(open_index(settings), load_ranker(settings))
+    print_answer(answerer.answer(golden[0].question))
+    out.print(f"\nThe sample's {len(golden)} questions against their gold:")
+    print_measures(evaluate(golden, _answers(answerer, golden), EDITION))
+    out.print(f'\nTo ask:    bioqa ask "…" --index {folder}', soft_wrap=True)
+    out.print(f"To serve:  bioqa serve --index {folder}", soft_wrap=True)
+    out.print(f"           then open http://{settings.host}:{settings.port}/docs", soft_wrap=True)
+
+
+def _answers(answerer: Answerer, golden: tuple[Response, ...]) -> list[Response]:
+    answers = []
+    with progress("answering", len(golden)) as report:
+        for done, gold in enumerate(golden, start=1):
+            answers.append(answerer.answer(gold.question).response())
+            report(done, f"{done}/{len(golden)} questions")
+    return answers
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bioqa"
+
+
+def _version(citations: Path) -> str:
+    """Another sample, or another format of index, gets another folder."""
+    return hashlib.sha256(b"%d\0" % FORMAT + citations.read_bytes()).hexdigest()[:8]

@@ -1,0 +1,142 @@
+"""Commands on files alone: parse, validate, evaluate."""
+
+import shutil
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from app.cli.console import fail, json_line, out, print_json, say
+from app.cli.options import JsonOption, MedlineFiles
+from bioasq.errors import BioqaError
+from bioasq.files import read_golden, read_submission, read_testset
+from bioasq.golden import Golden
+from bioasq.jsonfile import read_json
+from bioasq.measures import MeanMeasures, Measures
+from bioasq.measures import evaluate as measure
+from bioasq.validation import Fault
+from bioasq.validation import validate as faults_of
+from indexer.medline import MedlineError, MedlineFile, event_json
+
+HELD_BYTES = 1 << 26
+"""Of a file's parsed events, before they go to a temporary file."""
+
+
+def parse(
+    files: MedlineFiles,
+    joiner: Annotated[str, typer.Option(help="What stands between the parts of an abstract.")] = "",
+) -> None:
+    """Print what MEDLINE files say, as JSON lines.
+
+    A file that is broken is refused and prints nothing; the others are printed, and the exit code is 1.
+    """
+    refused = 0
+    for path in files:
+        try:
+            _print_events(MedlineFile(path, joiner))
+        except (MedlineError, OSError) as error:
+            refused += 1
+            fail(str(error))
+    if refused:
+        raise typer.Exit(1)
+
+
+def _print_events(file: MedlineFile) -> None:
+    # Held back until the file was read to its end, for nothing of a refused one may get out.
+    with tempfile.SpooledTemporaryFile(HELD_BYTES, "w+", encoding="utf-8") as held:
+        for event in file:
+            held.write(json_line(event_json(event)))
+        held.seek(0)
+        shutil.copyfileobj(held, sys.stdout)
+    sys.stdout.flush()
+    skipped = sum(file.skipped.values())
+    say(
+        f"{file.path}: {file.records} records: {file.upserts} upserts, {file.deletes} deletions, "
+        f"{skipped} skipped, {len(file.rejections)} rejected"
+    )
+    for rejection in file.rejections:
+        say(f"{file.path}, line {rejection.line}: rejected: {rejection.reason}")
+
+
+def validate(
+    submission: Annotated[Path, typer.Argument(help="A BioASQ submission.", show_default=False)],
+    testset: Annotated[
+        Path | None, typer.Option("--testset", help="The test set that it answers.", show_default=False)
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Print every fault of a submission, each with its question and field; exit code 1 if there is any."""
+    questions = None if testset is None else read_testset(testset)
+    try:
+        faults = faults_of(read_json(submission), questions)
+    except BioqaError as error:
+        if not submission.is_file():
+            raise
+        faults = [Fault("", "", str(error))]
+    if json:
+        print_json([asdict(fault) for fault in faults])
+    else:
+        for fault in faults:
+            typer.echo(str(fault))
+        say(f"{submission}: {len(faults)} faults" if faults else f"{submission}: no faults")
+    if faults:
+        raise typer.Exit(1)
+
+
+def evaluate(
+    golden: Annotated[Path, typer.Argument(help="The golden file.", show_default=False)],
+    system: Annotated[Path, typer.Argument(help="A system's submission.", show_default=False)],
+    edition: Annotated[
+        int,
+        typer.Option(
+            "--edition",
+            metavar="2|3|5|8|9",
+            help="Whose measures: 2 for BioASQ 1 and 2, 3 for 3 and 4, 5 for 5 to 7, 8 for 8, 9 from 9 on.",
+            show_default=False,
+        ),
+    ],
+    json: JsonOption = False,
+) -> None:
+    """Print the official measures of phase A for a system's submission."""
+    gold, answers = read_golden(golden), read_submission(system)
+    measures = measure(gold.responses, answers.responses, edition)
+    _say_irregularities(golden, gold)
+    _say_irregularities(system, answers)
+    if measures.missing:
+        say(f"{system}: lacks {measures.missing} golden questions, which are in no mean")
+    if json:
+        print_json(measures_json(measures))
+    else:
+        print_measures(measures)
+
+
+def measures_json(measures: Measures) -> dict[str, object]:
+    return {
+        "edition": measures.edition,
+        "questions": measures.questions,
+        "missing": list(measures.missing_ids),
+        **measures.official(),
+    }
+
+
+def print_measures(measures: Measures) -> None:
+    table = Table(title=f"edition {measures.edition}, {measures.questions} questions")
+    table.add_column("")
+    for name in ("precision", "recall", "F1", "MAP", "GMAP"):
+        table.add_column(name, justify="right")
+    for name, means in (("documents", measures.documents), ("snippets", measures.snippets)):
+        table.add_row(name, *(f"{value:.4f}" for value in _values(means)))
+    out.print(table)
+
+
+def _values(means: MeanMeasures) -> tuple[float, ...]:
+    return means.precision, means.recall, means.f1, means.map, means.gmap
+
+
+def _say_irregularities(path: Path, read: Golden) -> None:
+    for kind, count in read.irregularities.items():
+        say(f"{path}: {count} × {kind}")

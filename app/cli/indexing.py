@@ -1,0 +1,99 @@
+"""Commands on an index: index, info."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.console import fail, print_json, progress, say
+from app.cli.options import IndexOption, JsonOption, MedlineFiles
+from app.opening import index_folder
+from app.settings import load_settings
+from indexer.ledger import Ledger, LoadedFile
+from indexer.load import DEFAULT_WORKERS, LoadReport, Progress, load
+from indexer.search.base import IndexStats
+from indexer.search.tantivy import TantivyIndex
+
+
+def index(
+    files: MedlineFiles,
+    index: IndexOption = None,
+    workers: Annotated[int, typer.Option(help="Processes that parse.")] = DEFAULT_WORKERS,
+    joiner: Annotated[str, typer.Option(help="What stands between the parts of an abstract.")] = "",
+) -> None:
+    """Load MEDLINE files into an index, in the order given; made if it is not there.
+
+    Interrupted, it goes on where it was; repeated, it does nothing. A broken file is refused as a whole and
+    named; the others are loaded, and the exit code is 1.
+    """
+    report = load_files(files, index_folder(load_settings(index=index)), workers, joiner)
+    _say_report(report)
+    if report.refused:
+        raise typer.Exit(1)
+
+
+def load_files(files: list[Path], folder: Path, workers: int, joiner: str = "") -> LoadReport:
+    """``load`` with its progress shown."""
+    size = sum(path.stat().st_size for path in files if path.is_file())
+    with progress("indexing", size) as report:
+
+        def told(state: Progress) -> None:
+            words = f"{state.files_done}/{state.files} files, {state.events} citations"
+            report(state.bytes_done, words)
+
+        return load(files, folder, workers=workers, joiner=joiner, progress=told)
+
+
+def _say_report(report: LoadReport) -> None:
+    applied = report.applied
+    say(
+        f"{len(report.loaded)} files loaded in {report.seconds:.1f} s: {applied.upserted} upserts, "
+        f"{applied.deleted} deletions, {applied.stale} stale"
+        + _counts("skipped", (f.skipped for f in report.loaded))
+        + _counts("rejected", (f.rejected for f in report.loaded))
+    )
+    if report.known:
+        say(f"{len(report.known)} files were loaded before")
+    for refused in report.refused:
+        fail(f"refused: {refused.reason}")
+
+
+def _counts(what: str, counts: Iterable[Mapping[str, int]]) -> str:
+    total: Counter[str] = Counter()
+    for count in counts:
+        total.update(count)
+    kinds = ", ".join(f"{kind} {number}" for kind, number in total.items())
+    return f", {total.total()} {what} ({kinds})" if total else ""
+
+
+def info(index: IndexOption = None, json: JsonOption = False) -> None:
+    """Tell what is in an index: documents, size, and the files that it was loaded from."""
+    folder = index_folder(load_settings(index=index))
+    with TantivyIndex.open(folder) as opened:
+        stats = opened.stats()
+    entries = Ledger.open(folder).entries
+    if json:
+        print_json({**asdict(stats), "files": [asdict(entry) for entry in entries]})
+    else:
+        _print_info(folder, stats, entries)
+
+
+def _print_info(folder: Path, stats: IndexStats, entries: tuple[LoadedFile, ...]) -> None:
+    lines = {
+        "index": f"{stats.name} ({folder})",
+        "documents": f"{stats.documents:,}, {stats.without_abstract:,} of them without abstract",
+        "size": f"{stats.size_bytes / 1e6:,.1f} MB",
+        "parts joined by": repr(stats.joiner),
+        "files": f"{len(entries)}, with {sum(e.records for e in entries):,} records",
+    }
+    for name, value in lines.items():
+        typer.echo(f"{name:<16} {value}")
+    for entry in entries:
+        typer.echo(
+            f"  {entry.loaded_at}  {entry.name}: {entry.records:,} records: {entry.upserted:,} upserts, "
+            f"{entry.deleted:,} deletions, {entry.stale:,} stale, {sum(entry.skipped.values()):,} skipped, "
+            f"{sum(entry.rejected.values()):,} rejected"
+        )

@@ -1,0 +1,34 @@
+"""Arguments and options that several commands have."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+IndexOption = Annotated[
+    Path | None, typer.Option("--index", metavar="DIR", help="The index's folder. [BIOQA_INDEX]")
+]
+RankerOption = Annotated[
+    str | None,
+    typer.Option("--ranker", help="A bundled ranker's name, or a checkpoint's folder. [BIOQA_RANKER]"),
+]
+CandidatesOption = Annotated[
+    int | None,
+    typer.Option("--candidates", help="How many documents BM25 fetches for the ranker. [BIOQA_CANDIDATES]"),
+]
+PublishedBeforeOption = Annotated[
+    datetime | None,
+    typer.Option(
+        "--published-before",
+        formats=["%Y-%m-%d"],
+        metavar="YYYY-MM-DD",
+        help="Only documents published before that day, and those without a date.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Of every random choice.")]
+MedlineFiles = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE…", help="MEDLINE or PubMed XML, plain or gzip.", show_default=False),
+]

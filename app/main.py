@@ -1,0 +1,75 @@
+"""The HTTP service."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from app import errors
+from app.answering import Answerer, IndexUnavailable
+from app.api import bioasq, documents, health, info, models, search
+from app.limits import BodyLimit
+from app.opening import load_ranker, open_index
+from app.service import Service
+from app.settings import Settings, load_settings
+
+DESCRIPTION = (
+    "Answers biomedical questions with the best MEDLINE articles and sentences, in the form of the BioASQ "
+    "challenge. Every error is problem+json (RFC 9457)."
+)
+
+log = logging.getLogger("bioqa")
+
+
+def create_app(settings: Settings | None = None, answerer: Answerer | None = None) -> FastAPI:
+    """The service with these settings (the environment's if None), or around a given answerer.
+
+    Raises BioqaError if the ranker cannot be loaded. The index may come later: until then questions get 503.
+    """
+    settings = settings or load_settings()
+    if answerer is None:
+        service = Service(settings, load_ranker(settings), partial(open_index, settings))
+    else:
+        service = Service(settings, answerer.ranker, lambda: answerer.index)
+    app = FastAPI(
+        title="bioqa",
+        version=version("bioqa"),
+        description=DESCRIPTION,
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.state.service = service
+    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    for module in (search, bioasq, documents, models, health, info):
+        app.include_router(module.router)
+    errors.install(app)
+    app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    try:
+        log.info("index open: %s", service.stats())
+    except IndexUnavailable as error:
+        log.warning("no index yet: %s", error)
+    yield
+    service.close()
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        schema = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        reference = "#/components/schemas/{model}"
+        problem = errors.Problem.model_json_schema(ref_template=reference)
+        schema["components"]["schemas"] |= problem.pop("$defs") | {"Problem": problem}
+        app.openapi_schema = schema
+    return app.openapi_schema

@@ -1,0 +1,275 @@
+"""What HTTP requests and answers look like; the words that OpenAPI shows of them."""
+
+import re
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic.json_schema import SkipJsonSchema
+
+from app.answering import MAX_ITEMS, Answer
+from app.settings import MAX_CANDIDATES
+from bioasq.domain import Document, Question
+
+Type = Literal["yesno", "factoid", "list", "summary"]
+
+
+def _day(value: object) -> object:
+    # Otherwise numbers would be taken for seconds since 1970, and times for days.
+    if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+        raise ValueError("must be a day as YYYY-MM-DD")
+    if isinstance(value, str | date) or value is None:
+        return value
+    raise ValueError("must be a day as YYYY-MM-DD")
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must hold more than white space")
+    return value
+
+
+Day = Annotated[date, BeforeValidator(_day)]
+Body = Annotated[
+    str,
+    # Python's white space is wider than a regular expression's \s in JSON Schema: the validator decides.
+    StringConstraints(min_length=1),
+    AfterValidator(_not_blank),
+    Field(
+        description="The question. White space around it does not matter.",
+        json_schema_extra={"pattern": r"\S"},
+    ),
+]
+Count = Annotated[int, Field(strict=True)]
+
+
+class AskedQuestion(BaseModel):
+    """A question of a test set. Other keys are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: Annotated[str, Field(min_length=1)]
+    type: Type | None = None
+    body: Body
+
+    def question(self) -> Question:
+        return Question(self.id, self.body, self.type)
+
+
+class TestSet(BaseModel):
+    """A BioASQ test set of phase A."""
+
+    __test__ = False  # not pytest's
+
+    questions: Annotated[list[AskedQuestion], Field(min_length=1)]
+
+
+class SearchRequest(BaseModel):
+    """A question, as a BioASQ file holds it or alone, and what is wanted of the answer."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    body: Body
+    id: Annotated[str, Field(min_length=1)] | None = None
+    type: Type | None = None
+    max_documents: Annotated[Count, Field(ge=1, le=100)] = MAX_ITEMS
+    max_snippets: Annotated[Count, Field(ge=0, le=100)] = MAX_ITEMS
+    candidates: Annotated[Count, Field(ge=1, le=MAX_CANDIDATES)] | SkipJsonSchema[None] = Field(
+        None, description="How many documents BM25 fetches for the ranker; BIOQA_CANDIDATES if absent."
+    )
+    published_before: Day | None = Field(
+        None, description="Only documents published before that day, and those without a date."
+    )
+    ranker: str | None = Field(None, description="One of GET /v1/models; the default if absent.")
+
+
+class AnswerDocument(BaseModel):
+    document: str = Field(description="As BioASQ names it: http://www.ncbi.nlm.nih.gov/pubmed/ and the PMID.")
+    pmid: str
+    title: str
+    published: date | None
+    score: float
+
+
+class AnswerSnippet(BaseModel):
+    """``text`` is the section's text from the begin offset up to the end offset, in Unicode code points."""
+
+    document: str
+    text: str
+    beginSection: Literal["title", "abstract"]
+    endSection: Literal["title", "abstract"]
+    offsetInBeginSection: int
+    offsetInEndSection: int
+    score: float
+
+
+class StageTimings(BaseModel):
+    retrieve: float
+    rerank: float
+    select: float
+    total: float
+
+
+class SearchAnswer(BaseModel):
+    """Documents and snippets, best first."""
+
+    id: str | None
+    type: Type | None
+    body: str
+    documents: list[AnswerDocument]
+    snippets: list[AnswerSnippet]
+    ranker: str
+    ranker_hash: str
+    index: str
+    timings_ms: StageTimings
+    truncated_sentences: int = Field(description="Sentences that the ranker read only in part.")
+
+
+class SubmittedSnippet(BaseModel):
+    document: str
+    text: str
+    beginSection: Literal["title", "abstract"]
+    endSection: Literal["title", "abstract"]
+    offsetInBeginSection: int
+    offsetInEndSection: int
+
+
+class SubmittedQuestion(BaseModel):
+    id: str
+    type: Type | SkipJsonSchema[None] = None
+    body: str
+    documents: Annotated[list[str], Field(max_length=MAX_ITEMS)]
+    snippets: Annotated[list[SubmittedSnippet], Field(max_length=MAX_ITEMS)]
+
+
+class Submission(BaseModel):
+    """What the BioASQ site takes."""
+
+    questions: list[SubmittedQuestion]
+
+
+class DocumentSentence(BaseModel):
+    section: Literal["title", "abstract"]
+    begin: int
+    end: int
+
+
+class DocumentPart(BaseModel):
+    label: str
+    begin: int
+    end: int
+
+
+class StoredDocument(BaseModel):
+    """A citation as the index holds it; all offsets count Unicode code points, ends exclusive."""
+
+    document: str
+    pmid: str
+    version: int
+    title: str
+    abstract: str
+    published: date | None
+    sentences: list[DocumentSentence]
+    parts: list[DocumentPart] = Field(description="The abstract's parts; each begins with its label.")
+
+
+class Model(BaseModel):
+    name: str
+    hash: str = Field(description="SHA-256 of the checkpoint's files.")
+    default: bool
+    config: dict[str, Any] = Field(description="Settings, training data and measured scores.")
+
+
+class Models(BaseModel):
+    models: list[Model]
+
+
+class Health(BaseModel):
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(BaseModel):
+    ready: bool
+    reasons: list[str] = Field(description="Why not; empty when ready.")
+
+
+class IndexInfo(BaseModel):
+    name: str
+    documents: int
+    without_abstract: int
+    size_bytes: int
+
+
+class RankerInfo(BaseModel):
+    name: str
+    hash: str
+
+
+class Limits(BaseModel):
+    max_body_bytes: int
+    max_question_characters: int
+    max_batch_questions: int
+    max_candidates: int
+
+
+class Info(BaseModel):
+    name: str
+    version: str
+    index: IndexInfo | None
+    ranker: RankerInfo
+    limits: Limits
+
+
+def search_answer(answer: Answer, identifier: str | None = None) -> SearchAnswer:
+    """An answer for HTTP and ``--json``; ``identifier`` is the asker's own id, if there was one."""
+    timings = answer.timings_ms
+    return SearchAnswer(
+        id=identifier,
+        type=answer.question.type,  # type: ignore[arg-type]  # pydantic checks it
+        body=answer.question.body,
+        documents=[
+            AnswerDocument(
+                document=d.document.url,
+                pmid=d.document.pmid,
+                title=d.document.title,
+                published=d.document.published,
+                score=d.score,
+            )
+            for d in answer.documents
+        ],
+        snippets=[
+            AnswerSnippet(
+                document=s.document.url,
+                text=s.text,
+                beginSection=s.sentence.section,
+                endSection=s.sentence.section,
+                offsetInBeginSection=s.sentence.begin,
+                offsetInEndSection=s.sentence.end,
+                score=s.score,
+            )
+            for s in answer.sentences
+        ],
+        ranker=answer.ranker,
+        ranker_hash=answer.ranker_hash,
+        index=answer.index,
+        timings_ms=StageTimings(
+            retrieve=timings.retrieve,
+            rerank=timings.rerank,
+            select=timings.select,
+            total=round(timings.total, 3),
+        ),
+        truncated_sentences=answer.truncated_sentences,
+    )
+
+
+def stored_document(document: Document) -> StoredDocument:
+    return StoredDocument(
+        document=document.url,
+        pmid=document.pmid,
+        version=document.version,
+        title=document.title,
+        abstract=document.abstract,
+        published=document.published,
+        sentences=[DocumentSentence(section=s.section, begin=s.begin, end=s.end) for s in document.sentences],
+        parts=[DocumentPart(label=p.label, begin=p.begin, end=p.end) for p in document.parts],
+    )
