@@ -5,6 +5,7 @@ either. A deleted or replaced document still counts in word frequencies until ta
 scores of an updated index may differ in the last digits from those of a freshly built one.
 """
 
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -216,13 +217,12 @@ class TantivyIndex:
         remaining = iter(changes)
         while some := list(islice(remaining, LOOKUP)):
             self._look_up(change.pmid if isinstance(change, Record) else change for change in some)
-            for change in some:
-                with tantivy_errors(self._folder.path):
-                    applied += (
-                        self._delete(writer, change)
-                        if isinstance(change, int)
-                        else self._upsert(writer, change)
-                    )
+            with tantivy_errors(self._folder.path):
+                for change in some:
+                    if isinstance(change, Record):
+                        applied += self._upsert(writer, change)
+                    else:
+                        applied += self._delete(writer, change)
         return applied
 
     def lock(self) -> None:
@@ -247,6 +247,7 @@ class TantivyIndex:
     def close(self) -> None:
         """Let merges finish and let another process write. What was not committed is dropped."""
         writer, self._writer = self._writer, None
+        self._uncommitted.clear()
         if writer is not None:
             with tantivy_errors(self._folder.path):
                 writer.rollback()
@@ -256,6 +257,7 @@ class TantivyIndex:
         if self._writer is None:
             try:
                 self._writer = self._index.writer(HEAP_BYTES, WRITER_THREADS)
+                self._writer.garbage_collect_files()  # what a run that was killed left half-written
             except ValueError as error:
                 if "LockBusy" not in str(error):
                     raise BioqaError(f"cannot write to the index in {self._folder.path}: {error}") from error
@@ -322,6 +324,10 @@ def tantivy_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError, RuntimeError) as error:
-        if "No space left" in str(error) or "os error 28" in str(error):
-            raise BioqaError(f"the disk of {folder} is full; free some space and run it again") from error
+        # When its writing threads fail, tantivy tells only that they did.
+        failed_writing = "writer was killed" in str(error)
+        free = shutil.disk_usage(folder).free
+        if "No space left" in str(error) or (failed_writing and free < HEAP_BYTES):
+            reason = f"its disk is full ({free / 1e6:.0f} MB free); free some space and run it again"
+            raise BioqaError(f"cannot write to the index in {folder}: {reason}") from error
         raise BioqaError(f"the index in {folder} cannot be used: {error}") from error

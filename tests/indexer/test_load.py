@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from bioasq.domain import Document
 from bioasq.errors import BioqaError
-
 from indexer import parsing
 from indexer.ledger import NAME, Ledger
 from indexer.load import LoadReport, Progress, load
