@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Self
 
 from bioasq.errors import BioqaError
-from indexer.files import sync_folder
 
 NAME = "ledger.jsonl"
 
@@ -66,15 +65,12 @@ class Ledger:
 
     def append(self, entry: LoadedFile) -> None:
         line = json.dumps(asdict(entry), ensure_ascii=False).encode() + b"\n"
-        new = not self._path.exists()
         try:
             with self._path.open("ab") as stream:
                 stream.truncate(self._good_bytes)
                 stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
-            if new:
-                sync_folder(self._path.parent)
         except OSError as error:
             raise BioqaError(f"cannot write {self._path}: {error}; mend this and run it again") from error
         self._entries.append(entry)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bioasq.errors import BioqaError
-from indexer.files import write_atomically
+from bioasq.jsonfile import write_json
 
 FORMAT = 1
 """Raised whenever schema, analyser or stored records change, so that no index is ever misread."""
@@ -39,7 +39,7 @@ class IndexFolder:
             path.mkdir(parents=True, exist_ok=True)
             if any(not entry.name.endswith(".tmp") for entry in path.iterdir()):
                 raise BioqaError(f"{path} holds other files and no bioqa index; choose an empty folder")
-            write_atomically(path / DESCRIPTION, json.dumps({"format": FORMAT, "joiner": joiner}) + "\n")
+            write_json(path / DESCRIPTION, {"format": FORMAT, "joiner": joiner})
         except OSError as error:
             raise BioqaError(f"cannot make an index in {path}: {error}") from error
         return cls(path, joiner)
