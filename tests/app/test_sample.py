@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from bioasq.domain import PUBMED_URL, Document, Response, Snippet
+from bioasq.domain import PUBMED_URL, Document, Response, Section, Sentence, Snippet
 from bioasq.files import read_golden, read_testset
 from bioasq.golden import Golden
 from indexer.events import Upsert
@@ -15,6 +15,7 @@ from indexer.medline import MedlineFile
 
 SAMPLE = Path(__file__).resolve().parents[2] / "app" / "sample"
 FIRST_PMID = 90000001
+SECTIONS: tuple[Section, ...] = ("title", "abstract")
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +145,17 @@ def test_gold_snippets_are_whole_sentences(golden: Golden, documents: dict[str, 
         assert snippet.text[-1] in ".?"
         assert snippet.begin in parts or text[: snippet.begin] == "" or text[snippet.begin - 2] in ".?"
         assert snippet.end == len(text) or snippet.end in parts or text[snippet.end] == " "
+
+
+def test_the_splitter_finds_nearly_all_gold_sentences(golden: Golden, documents: dict[str, Document]) -> None:
+    found = [
+        Sentence(section, snippet.begin, snippet.end) in documents[snippet.document].sentences
+        for snippet in snippets(golden)
+        for section in SECTIONS
+        if section == snippet.begin_section
+    ]
+    assert len(found) == len(snippets(golden))
+    assert sum(found) / len(found) >= 0.97
 
 
 def test_the_sample_is_small() -> None:
