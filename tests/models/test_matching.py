@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,12 +18,12 @@ def test_as_counted_one_by_one(terms: list[int], units: list[list[int]]) -> None
         np.array([len(unit) for unit in units], dtype=np.int64),
     )
     distinct = sorted(set(terms))
-    bigrams = set(zip(terms, terms[1:], strict=False))
+    bigrams = set(pairwise(terms))
     assert found.distinct.tolist() == distinct
     assert found.distinct_bigrams == len(bigrams)
     assert found.counts.shape == (len(distinct), len(units))
     assert found.counts.tolist() == [[unit.count(term) for unit in units] for term in distinct]
-    assert found.bigrams.tolist() == [len(bigrams & set(zip(unit, unit[1:], strict=False))) for unit in units]
+    assert found.bigrams.tolist() == [len(bigrams & set(pairwise(unit))) for unit in units]
 
 
 def test_a_bigram_does_not_reach_from_one_unit_into_the_next() -> None:

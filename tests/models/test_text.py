@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.text import STOP_WORDS, stems, unknown_id, words
+from models.text import STOP_WORDS, stem, terms, unknown_id, words
 
 
 @pytest.mark.parametrize(
@@ -39,18 +39,33 @@ def test_every_character_outside_ascii_and_white_space_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "expected"),
+    ("text", "expected"),
     [
-        ("genes", ("gene",)),
-        ("il-2", ("il", "2")),
-        ("follow-up", ("follow",)),
-        ("the", ()),
-        ("-", ()),
-        ("β-catenins", ("β", "catenin")),
+        ("IL-2/TNF-α", ["il", "2", "tnf", "α"]),
+        ("The p53's role (in vivo).", ["the", "p53", "s", "role", "in", "vivo"]),
+        ("naïve–Müller_cells", ["naïve", "müller", "cells"]),
+        ("... – ?", []),
+        ("", []),
     ],
 )
-def test_stems_split_at_hyphens_without_stop_words(word: str, expected: tuple[str, ...]) -> None:
-    assert stems(word) == expected
+def test_terms_are_runs_of_letters_and_digits(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@given(st.text())
+def test_terms_leave_out_nothing_but_separators(text: str) -> None:
+    expected, previous = "", ""
+    for character in text:
+        expected += character if character.isalnum() else " " * (previous != " ")
+        previous = expected[-1:]
+    assert terms(text) == expected.lower().split()
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"), [("genes", "gene"), ("inhibited", "inhibit"), ("the", ""), ("α", "α"), ("2", "2")]
+)
+def test_stems(term: str, expected: str) -> None:
+    assert stem(term) == expected
 
 
 def test_stop_words_are_clean_and_hold_the_question_words() -> None:

@@ -13,8 +13,8 @@ from bioasq.domain import PUBMED_URL, Candidate, Document, Question, Response, S
 from models.batch import Example
 from models.features import Features, feature_counts
 from models.registry import RANKERS, RankerSettings
-from models.text import stems, words
-from models.vocabulary import Vocabulary
+from models.text import STOP_WORDS, stem, terms, words
+from models.vocabulary import Means, Vocabulary
 
 TOPICS = (
     ("zelosis", "velorin"),
@@ -76,8 +76,8 @@ def vocabulary_of(known: Iterable[str], dimensions: int = 6, seed: int = 0) -> V
     """Random vectors and IDF that half precision holds exactly, so that saving loses nothing."""
     generator = np.random.default_rng(seed)
     kept = tuple(dict.fromkeys(known))
-    stem_list = tuple(dict.fromkeys(stem for word in kept for stem in stems(word)))
-    per_word = [[stem_list.index(stem) for stem in stems(word)] for word in kept]
+    content = tuple(dict.fromkeys(t for word in kept for t in terms(word) if t not in STOP_WORDS))
+    stems = list(dict.fromkeys(map(stem, content)))
 
     def half(values: np.ndarray) -> np.ndarray:
         return values.astype(np.float16).astype(np.float32)
@@ -86,13 +86,10 @@ def vocabulary_of(known: Iterable[str], dimensions: int = 6, seed: int = 0) -> V
         words=kept,
         idf=half(generator.uniform(0.5, 6.0, len(kept))),
         vectors=half(generator.normal(size=(len(kept), dimensions))),
-        stems=stem_list,
-        stem_idf=half(generator.uniform(0.5, 6.0, len(stem_list))),
-        word_stems=np.array([i for ids in per_word for i in ids], dtype=np.int64),
-        word_stem_offsets=np.cumsum([0, *map(len, per_word)], dtype=np.int64),
-        mean_document_stems=11.0,
-        mean_sentence_stems=3.5,
-        mean_sentence_words=5.25,
+        terms=content,
+        term_stems=np.array([stems.index(stem(t)) for t in content], dtype=np.int64),
+        stem_idf=half(generator.uniform(0.5, 6.0, len(stems))),
+        means=Means(document_words=16.0, sentence_words=5.25, document_stems=11.0, sentence_stems=3.5),
     )
 
 

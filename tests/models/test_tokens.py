@@ -1,0 +1,124 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from models.text import STOP_WORDS, stem, terms, words
+from models.tokens import (
+    DocumentTokens,
+    TokenisedDocument,
+    concatenate,
+    tokenise_document,
+    tokenise_question,
+)
+from models.vocabulary import Vocabulary
+from tests.models.toys import DOCUMENTS, document
+
+TEXT = document(
+    1,
+    "Zelosis, a puzzle.",
+    "Unheard-of words and velorin.",
+    "...",
+    "The of and.",
+    "Velorin cures ferroplegia.",
+)
+
+
+def _ids(text: str, vocabulary: Vocabulary) -> list[int]:
+    return [vocabulary.word_id(word) for word in words(text)]
+
+
+def _stem_ids(text: str, vocabulary: Vocabulary) -> list[int]:
+    ids = (vocabulary.stem_id(term) for term in terms(text) if term not in STOP_WORDS)
+    return [number for number in ids if number is not None]
+
+
+def test_a_document_is_its_sentences_one_behind_the_other(vocabulary: Vocabulary) -> None:
+    for source in (TEXT, *DOCUMENTS):
+        found = tokenise_document(source, vocabulary)
+        texts = [source.sentence_text(s) for s in source.sentences]
+        by_word = [_ids(text, vocabulary) for text in texts]
+        by_stem = [_stem_ids(text, vocabulary) for text in texts]
+        assert found.words.tolist() == [*chain(*by_word)]
+        assert found.word_counts.tolist() == list(map(len, by_word))
+        assert found.stems.tolist() == [*chain(*by_stem)]
+        assert found.stem_counts.tolist() == list(map(len, by_stem))
+        assert found.characters.tolist() == list(map(len, texts))
+        assert found.titles.tolist() == [s.section == "title" for s in source.sentences]
+
+
+def test_known_words_and_stems_have_positions_and_others_negative_ids(vocabulary: Vocabulary) -> None:
+    found = tokenise_document(TEXT, vocabulary)
+    known = [i for i in found.words.tolist() if i >= 0]
+    assert [vocabulary.words[i] for i in known] == [
+        word for text in (TEXT.title, TEXT.abstract) for word in words(text) if word in vocabulary.word_ids
+    ]
+    assert (found.words < 0).any()
+    names = {number: stem(term) for term, number in vocabulary.term_ids.items()}
+    assert [names[i] for i in found.stems.tolist() if i >= 0] == [
+        stem(term)
+        for text in (TEXT.title, TEXT.abstract)
+        for term in terms(text)
+        if stem(term) in names.values()
+    ]
+
+
+def test_a_document_without_sentences(vocabulary: Vocabulary) -> None:
+    found = tokenise_document(document(2), vocabulary)
+    for array in (found.words, found.word_counts, found.stems, found.stem_counts, found.characters):
+        assert array.tolist() == []
+        assert array.dtype == np.int64
+    assert found.titles.tolist() == []
+
+
+def test_a_question_without_the_white_space_around_it(vocabulary: Vocabulary) -> None:
+    body = "Which drug cures zelosis?"
+    asked, padded = (tokenise_question(text, vocabulary) for text in (body, f"\n  {body}\t "))
+    assert asked.words.tolist() == padded.words.tolist() == _ids(body, vocabulary)
+    assert asked.stems.tolist() == padded.stems.tolist() == _stem_ids(body, vocabulary)
+    assert asked.characters == padded.characters == len(body)
+    empty = tokenise_question("?", vocabulary)
+    assert (empty.words.tolist(), empty.stems.tolist(), empty.characters) == ([], [], 1)
+
+
+def _words(found: list[TokenisedDocument]) -> list[list[int]]:
+    return [tokens.words.tolist() for tokens in found]
+
+
+def test_the_cache_keeps_the_most_recently_used(vocabulary: Vocabulary) -> None:
+    tokens = DocumentTokens(vocabulary, capacity=2)
+    one, two, three = DOCUMENTS[:3]
+    first = tokens([one, two])
+    assert tokens([one])[0] is first[0]
+    tokens([three])
+    assert tokens([one])[0] is first[0]
+    again = tokens([two])[0]
+    assert again is not first[1]
+    assert again.words.tolist() == first[1].words.tolist()
+
+
+def test_without_a_cache_the_same(vocabulary: Vocabulary) -> None:
+    cached, not_cached = DocumentTokens(vocabulary), DocumentTokens(vocabulary, capacity=0)
+    assert _words(cached(DOCUMENTS)) == _words(not_cached(DOCUMENTS))
+    assert not_cached(DOCUMENTS[:1])[0] is not not_cached(DOCUMENTS[:1])[0]
+
+
+def test_a_revised_document_is_read_anew(vocabulary: Vocabulary) -> None:
+    tokens = DocumentTokens(vocabulary)
+    before = DOCUMENTS[0]
+    after = replace(before, abstract=before.abstract.replace("forty", "eighty"))
+    assert tokens([before])[0].words.tolist() != tokens([after])[0].words.tolist()
+
+
+def test_threads_share_the_cache(vocabulary: Vocabulary) -> None:
+    tokens = DocumentTokens(vocabulary, capacity=3)
+    expected = _words([tokenise_document(d, vocabulary) for d in DOCUMENTS])
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: _words(tokens(DOCUMENTS)), range(12)))
+    assert found == [expected] * 12
+
+
+def test_concatenating_nothing_gives_integers() -> None:
+    assert concatenate([]).dtype == np.int64
+    assert concatenate([np.array([1]), np.array([2, 3])]).tolist() == [1, 2, 3]
