@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from indexer.load import load
-
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -22,6 +20,8 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def pool_index(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pool's index, loaded once a test session however many processes it has. Only to be read."""
+    from indexer.load import load  # here, so that a fault in it fails the tests that need it and no others
+
     base = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:  # each process has its own folder in the session's
         base = base.parent

@@ -172,6 +172,18 @@ def test_missing_and_broken_files_are_told(folder: Path) -> None:
         TantivyIndex.open(damaged)
 
 
+def test_all_documents_in_pmid_order(folder: Path) -> None:
+    make(folder)
+    with TantivyIndex.open(folder) as index:
+        assert list(index.documents()) == []
+    documents = [document(n, f"Title {n}.") for n in (100, 9, 20)]
+    make(folder, *documents)
+    make(folder, document(11))
+    with TantivyIndex.open(folder) as index:
+        assert [d.pmid for d in index.documents()] == ["9", "11", "20", "100"]
+        assert documents[0] in index.documents()
+
+
 # Writing
 
 
