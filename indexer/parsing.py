@@ -6,19 +6,20 @@ the end of its pipe.
 """
 
 import hashlib
-import multiprocessing
+import os
 import pickle
 import queue
-import signal
+import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from bioasq.errors import BioqaError
 from indexer.events import Delete
@@ -30,6 +31,8 @@ BATCH = 200
 
 AHEAD = 128
 """Messages that a process may be ahead: some 50 MB, most of a MEDLINE file."""
+
+_LENGTH = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +97,28 @@ class ParserPool:
 
 
 class _Parser:
+    """A fresh interpreter, and not a process of multiprocessing's: a fork does not survive tantivy's threads,
+    and "spawn" imports the program that was started, a web service maybe, once for each process."""
+
     def __init__(self, paths: Sequence[Path], joiner: str, known: set[str]) -> None:
-        # "spawn" everywhere: tantivy's threads, alive in this process, do not survive a fork.
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe(duplex=False)
-        self._process = context.Process(
-            target=_parse_files, args=(theirs, list(paths), joiner, known), daemon=True
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", "from indexer.parsing import serve; serve()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            start_new_session=True,  # control-C is the parent's to handle; this one ends with its pipe
         )
-        self._process.start()
-        theirs.close()
         self._queue: queue.Queue[bytes | None] = queue.Queue(AHEAD)
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._receive, daemon=True)
+        task = pickle.dumps((list(paths), joiner, known))
+        self._thread = threading.Thread(target=self._converse, args=(task,), daemon=True)
         self._thread.start()
 
     def next(self, path: Path) -> Message:
         data = self._queue.get()
         if data is None:
-            self._process.join()
             raise BioqaError(
-                f"the process that parsed {path} ended with code {self._process.exitcode}; "
+                f"the process that parsed {path} ended with code {self._process.wait()}; "
                 "run it again to go on (with fewer workers if memory was short)"
             )
         message: Message = pickle.loads(data)  # noqa: S301 - our own process wrote it
@@ -121,31 +126,45 @@ class _Parser:
 
     def stop(self) -> None:
         self._stopped.set()
-        self._process.terminate()
-        self._process.join()
+        self._process.kill()
+        self._process.wait()
         while self._thread.is_alive():
             with suppress(queue.Empty):  # makes room, should the thread wait for it
                 self._queue.get_nowait()
             self._thread.join(0.01)
-        self._connection.close()
 
-    def _receive(self) -> None:
+    def _converse(self, task: bytes) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with suppress(BrokenPipeError), self._process.stdin as stream:
+            stream.write(task)
         data: bytes | None = b""
-        while data is not None and not self._stopped.is_set():
-            try:
-                data = self._connection.recv_bytes()
-            except (EOFError, OSError):
-                data = None
-            self._queue.put(data)
+        with self._process.stdout as stream:
+            while data is not None and not self._stopped.is_set():
+                data = _read_frame(stream)
+                self._queue.put(data)
 
 
-def _parse_files(connection: Connection, paths: Sequence[Path], joiner: str, known: set[str]) -> None:
-    # Control-C reaches the whole group; the parent decides, and this process ends with its pipe.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(BrokenPipeError):
+def _read_frame(stream: IO[bytes]) -> bytes | None:
+    """None at the end, also if it comes in the middle of a frame."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    data = stream.read(length)
+    return data if len(data) == length else None
+
+
+def serve() -> None:
+    """What a parsing process runs: its task comes by standard input, messages go to standard output."""
+    paths, joiner, known = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent wrote it
+    with suppress(BrokenPipeError), os.fdopen(os.dup(1), "wb") as stream:  # broken: the parent is gone
+        os.dup2(2, 1)  # should a library print, it must not get into the frames
         for path in paths:
             for message in parse(path, joiner, known):
-                connection.send_bytes(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+                data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+                stream.write(_LENGTH.pack(len(data)) + data)
+                stream.flush()
 
 
 def parse(path: Path, joiner: str, known: set[str]) -> Iterator[Message]:

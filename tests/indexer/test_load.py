@@ -1,12 +1,12 @@
 """Loading: what ends up in the index, whatever happens on the way."""
 
 import json
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -274,27 +274,47 @@ def test_killed_at_any_moment_it_goes_on(
     assert content(folder) == content(whole)
 
 
-def test_interrupted_it_stops_cleanly_and_goes_on(files: list[Path], folder: Path) -> None:
+@pytest.fixture
+def parsers(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The parsing processes that are started from here on."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Recorded(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Recorded)
+    return started
+
+
+def test_interrupted_it_stops_cleanly_and_goes_on(
+    files: list[Path], folder: Path, parsers: list[subprocess.Popen[bytes]]
+) -> None:
     def interrupt(progress: Progress) -> None:
         if progress.events > MANY:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         load(files, folder, workers=2, progress=interrupt)
-    assert multiprocessing.active_children() == []
+    assert len(parsers) == 2
+    assert all(process.poll() is not None for process in parsers)
     assert len(titles(folder)) == MANY
     assert names(load(files, folder, workers=2)) == ["n2.xml", "n3.xml"]
     assert titles(folder) == expected_titles()
 
 
 def test_a_parser_that_dies_is_noticed(
-    files: list[Path], folder: Path, monkeypatch: pytest.MonkeyPatch
+    files: list[Path],
+    folder: Path,
+    parsers: list[subprocess.Popen[bytes]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(parsing, "AHEAD", 1)
 
     def kill_parsers(progress: Progress) -> None:
-        for child in multiprocessing.active_children():
-            child.kill()
+        for process in parsers:
+            process.kill()
 
     with pytest.raises(BioqaError, match=r"the process that parsed .*xml ended with code -9"):
         load(files, folder, workers=1, progress=kill_parsers)

@@ -1,0 +1,110 @@
+"""Loading: citations a second, each stage alone and all together, and the memory it takes.
+
+    python -m bench.indexing FILE... [--workers N ...]
+
+Stages run one after the other in one process, each on what the one before made, so their shares tell where
+the time goes. The whole run is ``indexer.load.load``: parsing processes and one that writes.
+"""
+
+import argparse
+import os
+import pickle
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bioasq.domain import Document
+from indexer.events import Upsert
+from indexer.load import DEFAULT_WORKERS, load
+from indexer.medline import MedlineFile
+from indexer.parsing import BATCH
+from indexer.search.records import Record, encode
+from indexer.search.tantivy import TantivyIndex
+from indexer.sentences import sentences_of
+
+SAMPLE = 10_000
+"""Citations of the first file on which the stages are measured."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--workers", type=int, nargs="+", default=[DEFAULT_WORKERS])
+    options = parser.parse_args()
+    print(f"{len(os.sched_getaffinity(0))} cores")
+    for workers in options.workers:
+        report_run(options.files, workers)
+    report_stages(options.files[0])
+
+
+def report_run(files: Sequence[Path], workers: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        report = load(files, Path(folder, "index"), workers=workers)
+        with TantivyIndex.open(Path(folder, "index")) as index:
+            megabytes = index.stats().size_bytes / 1e6
+    records = sum(entry.records for entry in report.loaded)
+    # Linux counts in kibibytes. Both are peaks since the program began; children: the largest one.
+    writer, parser = (
+        resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    print(
+        f"{workers} parsing processes: {records} citations in {report.seconds:.2f} s, "
+        f"{records / report.seconds:,.0f} a second; index {megabytes:.0f} MB; "
+        f"peak memory {writer:.0f} MiB writing, {parser:.0f} MiB parsing"
+    )
+
+
+def report_stages(file: Path) -> None:
+    documents: list[Document] = []
+    records: list[Record] = []
+    batches: list[bytes] = []
+
+    def parse() -> None:
+        for event in MedlineFile(file):
+            if isinstance(event, Upsert):
+                documents.append(event.document)
+                if len(documents) == SAMPLE:
+                    return
+
+    def split() -> None:
+        for document in documents:
+            sentences_of(document.title, document.abstract, document.parts)
+
+    def pack() -> None:
+        records.extend(map(encode, documents))
+
+    def send() -> None:
+        batches.extend(pickle.dumps(records[i : i + BATCH], -1) for i in range(0, len(records), BATCH))
+
+    def receive() -> None:
+        for batch in batches:
+            pickle.loads(batch)
+
+    def write() -> None:
+        with tempfile.TemporaryDirectory() as folder, TantivyIndex.create(Path(folder, "index")) as index:
+            index.write(records)
+            index.commit()
+
+    print(f"stages on {file.name}, alone:")
+    timed("XML to documents with sentences", parse, documents)
+    timed("  of which sentences", split, documents)
+    timed("documents to records", pack, documents)
+    timed("records to pickles", send, documents)
+    timed("pickles to records", receive, documents)
+    timed("records to a committed index", write, documents)
+
+
+def timed(name: str, stage: Callable[[], None], documents: Sequence[Document]) -> None:
+    wall, busy = time.perf_counter(), time.process_time()
+    stage()
+    wall, busy = time.perf_counter() - wall, time.process_time() - busy
+    each = 1e6 / len(documents)
+    print(f"{name:34} {wall * each:6.1f} µs a citation ({busy * each:6.1f} µs of processor time)")
+
+
+if __name__ == "__main__":
+    main()
