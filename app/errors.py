@@ -33,7 +33,9 @@ class Problem(BaseModel):
     title: str = Field(description="The status in words.")
     status: int
     detail: str
-    errors: list[FieldProblem] | None = Field(None, description="Each field that is wrong, if fields are.")
+    errors: list[FieldProblem] | None = Field(
+        default=None, description="Each field that is wrong, if any is."
+    )
 
 
 class FieldError(Exception):

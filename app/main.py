@@ -71,5 +71,15 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         reference = "#/components/schemas/{model}"
         problem = errors.Problem.model_json_schema(ref_template=reference)
         schema["components"]["schemas"] |= problem.pop("$defs") | {"Problem": problem}
+        _limit(schema["components"]["schemas"], app.state.service)
         app.openapi_schema = schema
     return app.openapi_schema
+
+
+def _limit(schemas: dict[str, Any], service: Service) -> None:
+    """Add what the settings limit, which the request's classes cannot know."""
+    search = schemas["SearchRequest"]["properties"]
+    for body in (search["body"], schemas["AskedQuestion"]["properties"]["body"]):
+        body["maxLength"] = service.settings.max_question_characters
+    search["ranker"]["anyOf"][0]["enum"] = [service.ranker.name]
+    schemas["TestSet"]["properties"]["questions"]["maxItems"] = service.settings.max_batch_questions

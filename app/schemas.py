@@ -23,6 +23,13 @@ def _day(value: object) -> object:
     raise ValueError("must be a day as YYYY-MM-DD")
 
 
+def _number(value: object) -> object:
+    # 10.0 is an integer in JSON; "10" and true are none, though pydantic would take them.
+    if isinstance(value, bool | str):
+        raise ValueError("must be a valid integer")
+    return value
+
+
 def _not_blank(value: str) -> str:
     if not value.strip():
         raise ValueError("must hold more than white space")
@@ -40,7 +47,7 @@ Body = Annotated[
         json_schema_extra={"pattern": r"\S"},
     ),
 ]
-Count = Annotated[int, Field(strict=True)]
+Number = BeforeValidator(_number)
 
 
 class AskedQuestion(BaseModel):
@@ -72,15 +79,16 @@ class SearchRequest(BaseModel):
     body: Body
     id: Annotated[str, Field(min_length=1)] | None = None
     type: Type | None = None
-    max_documents: Annotated[Count, Field(ge=1, le=100)] = MAX_ITEMS
-    max_snippets: Annotated[Count, Field(ge=0, le=100)] = MAX_ITEMS
-    candidates: Annotated[Count, Field(ge=1, le=MAX_CANDIDATES)] | SkipJsonSchema[None] = Field(
-        None, description="How many documents BM25 fetches for the ranker; BIOQA_CANDIDATES if absent."
+    max_documents: Annotated[int, Field(ge=1, le=100), Number] = MAX_ITEMS
+    max_snippets: Annotated[int, Field(ge=0, le=100), Number] = MAX_ITEMS
+    candidates: Annotated[int, Field(ge=1, le=MAX_CANDIDATES), Number] | None = Field(
+        default=None,
+        description="How many documents BM25 fetches to re-rank; BIOQA_CANDIDATES if absent.",
     )
     published_before: Day | None = Field(
-        None, description="Only documents published before that day, and those without a date."
+        default=None, description="Only documents published before that day, and those without a date."
     )
-    ranker: str | None = Field(None, description="One of GET /v1/models; the default if absent.")
+    ranker: str | None = Field(default=None, description="One of GET /v1/models; the default if absent.")
 
 
 class AnswerDocument(BaseModel):

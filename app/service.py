@@ -29,8 +29,7 @@ class Service:
         self._open_index = open_index
         self._answerer: Answerer | None = None
         self._lock = threading.Lock()
-        # Models hold a thread for long: in threads of their own, nothing else waits for them.
-        self._threads = ThreadPoolExecutor(settings.ranking_threads, thread_name_prefix="answering")
+        self._threads = self._new_threads()
 
     async def answer(self, question: Question, wanted: Wanted) -> Answer:
         """Raises IndexUnavailable."""
@@ -53,11 +52,17 @@ class Service:
         return [] if documents else ["the search index holds no documents"]
 
     def close(self) -> None:
-        self._threads.shutdown(cancel_futures=True)
+        """Wait for the questions at work, drop those in line; a later question starts anew."""
+        threads, self._threads = self._threads, self._new_threads()
+        threads.shutdown(cancel_futures=True)
         with self._lock:
             answerer, self._answerer = self._answerer, None
         if answerer is not None:
             answerer.index.close()
+
+    def _new_threads(self) -> ThreadPoolExecutor:
+        # Models hold a thread for long: in threads of their own, nothing else waits for them.
+        return ThreadPoolExecutor(self.settings.ranking_threads, thread_name_prefix="answering")
 
     def _answer(self, question: Question, wanted: Wanted) -> Answer:
         answerer = self._opened()

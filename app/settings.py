@@ -25,30 +25,50 @@ class SettingsError(BioqaError):
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", env_ignore_empty=True)
 
-    index: Path | None = Field(None, description="Folder of the search index.")
-    ranker: str = Field("jpdrmm", description="The ranker: one that is bundled, by name, or a folder.")
-    candidates: int = Field(
-        100, ge=1, le=MAX_CANDIDATES, description="How many documents BM25 fetches for the ranker to order."
+    index: Path | None = Field(
+        default=None,
+        description="Folder of the search index.",
     )
-    host: str = Field("127.0.0.1", description="Address that the service listens at; 0.0.0.0 for all.")
-    port: int = Field(8000, ge=0, le=65535, description="Port that the service listens at.")
+    ranker: str = Field(
+        default="jpdrmm", description="The ranker: one that is bundled, by name, or a folder."
+    )
+    candidates: int = Field(
+        default=100,
+        ge=1,
+        le=MAX_CANDIDATES,
+        description="How many documents BM25 fetches for the ranker to order.",
+    )
+    host: str = Field(
+        default="127.0.0.1", description="Address that the service listens at; 0.0.0.0 for all."
+    )
+    port: int = Field(
+        default=8000,
+        ge=0,
+        le=65535,
+        description="Port that the service listens at.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="The least severe messages that the service logs."
+        default="info", description="The least severe messages that the service logs."
     )
     ranking_threads: int = Field(
-        1, ge=1, le=64, description="How many questions are answered at the same time; others wait in line."
+        default=1,
+        ge=1,
+        le=64,
+        description="How many questions are answered at the same time; others wait in line.",
     )
     torch_threads: int = Field(
         default_factory=_cores, ge=1, le=256, description="Threads that the model may use for one question."
     )
     max_body_bytes: int = Field(
-        2_000_000, ge=1000, description="A request with a larger body is refused with 413."
+        default=2_000_000, ge=1000, description="A request with a larger body is refused with 413."
     )
     max_question_characters: int = Field(
-        2000, ge=1, description="A longer question is refused with 422; its ranking would take gigabytes."
+        default=2000,
+        ge=1,
+        description="A longer question is refused with 422; its ranking would take gigabytes.",
     )
     max_batch_questions: int = Field(
-        100, ge=1, description="A larger test set is refused by POST /v1/bioasq with 422."
+        default=100, ge=1, description="A larger test set is refused by POST /v1/bioasq with 422."
     )
 
 

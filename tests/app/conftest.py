@@ -1,0 +1,103 @@
+"""A small collection, and a ranker without weights that keeps the real one's promises."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from app.answering import Answerer
+from app.main import create_app
+from app.settings import Settings
+from bioasq.domain import Candidate, Document, Part, Sentence
+from indexer.events import Upsert
+from indexer.search.tantivy import TantivyIndex
+from models.ranking import RankedDocument, Ranking
+from models.selection import Calibration
+
+
+class LexicalRanker:
+    """Documents by BM25, sentences by the share of their words that the question has."""
+
+    name = "lexical"
+    hash = "00" * 32
+    calibration = Calibration(4.0, -1.0, 0.5)
+    config: Mapping[str, Any] = {"settings": {"ranker": "lexical"}}
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        asked = _words(question)
+        return Ranking(tuple(self._ranked(asked, candidate) for candidate in candidates))
+
+    def _ranked(self, asked: set[str], candidate: Candidate) -> RankedDocument:
+        document = candidate.document
+        scores = [_share(asked, _words(document.sentence_text(s))) for s in document.sentences]
+        return RankedDocument(document, candidate.score, tuple(scores))
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def _share(asked: set[str], words: set[str]) -> float:
+    return len(asked & words) / max(1, len(words))
+
+
+def document(number: int, title: str, abstract: str, published: date | None = None) -> Document:
+    """Sentences end at ". " or at the end of the text."""
+    sentences = [Sentence("title", 0, len(title))] if title else []
+    sentences += [Sentence("abstract", m.start(), m.end()) for m in re.finditer(r"\S.*?\.(?=\s|$)", abstract)]
+    parts = (Part("", 0, len(abstract)),) if abstract else ()
+    return Document(str(90_000_000 + number), 1, title, abstract, published, tuple(sentences), parts)
+
+
+DRUGS = ("statin", "metformin", "aspirin", "warfarin", "insulin", "heparin")
+
+
+def documents() -> list[Document]:
+    """40 documents of six drugs; published in years from 1990 on, every seventh without a date."""
+    made = []
+    for n in range(40):
+        drug = DRUGS[n % len(DRUGS)]
+        title = f"Effects of {drug} in cohort {n} <b>& beyond</b>."
+        abstract = (
+            f"We gave {drug} to {n + 20} adults with 5\u2009mg doses. "
+            f"The {drug} group improved more than placebo. No harm \U0001f9ec of {drug} was seen. "
+            "The cause of the improvement remains unknown."
+        )
+        made.append(document(n, title, abstract, None if n % 7 == 0 else date(1990 + n % 30, 1 + n % 12, 1)))
+    return [*made, document(40, "Only a title about heparin.", "")]
+
+
+@pytest.fixture(scope="session")
+def index_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("indices") / "sample"
+    with TantivyIndex.create(folder) as index:
+        index.apply(Upsert(each) for each in documents())
+        index.commit()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def answerer(index_folder: Path) -> Answerer:
+    return Answerer(TantivyIndex.open(index_folder), LexicalRanker())
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"BIOQA_{name.upper()}", raising=False)
+
+
+@pytest.fixture(scope="session")
+def application(answerer: Answerer) -> FastAPI:
+    return create_app(Settings(max_question_characters=300, max_batch_questions=5), answerer)
+
+
+@pytest.fixture(scope="session")
+def client(application: FastAPI) -> Iterator[TestClient]:
+    with TestClient(application, raise_server_exceptions=False) as client:
+        yield client

@@ -1,0 +1,171 @@
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.answering import Answer, Answerer, IndexUnavailable, Wanted
+from bioasq.domain import Candidate, Document, Question
+from bioasq.errors import BioqaError
+from bioasq.files import submission_dict
+from bioasq.validation import validate
+from indexer.search.base import IndexStats
+from models.ranking import Ranking
+from tests.app.conftest import DRUGS, LexicalRanker, documents
+
+QUESTIONS = st.lists(
+    st.sampled_from([*DRUGS, "effects", "adults", "dose", "unknown", "zebra"]), max_size=5
+).map(" ".join)
+USUAL = Wanted()
+STORED = {each.pmid: each for each in documents()}
+FREELY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def ask(answerer: Answerer, body: str, wanted: Wanted = USUAL) -> Answer:
+    return answerer.answer(Question("q", body), wanted)
+
+
+def content(answer: Answer) -> tuple[object, ...]:
+    return answer.documents, answer.sentences
+
+
+@FREELY
+@given(body=QUESTIONS)
+def test_every_answer_is_a_valid_entry_of_a_submission(answerer: Answerer, body: str) -> None:
+    question = Question("q", body or "x", "list")
+    submission = submission_dict([answerer.answer(question).response()])
+    assert validate(submission, [question]) == []
+
+
+@FREELY
+@given(body=QUESTIONS, max_documents=st.integers(1, 12), max_snippets=st.integers(0, 12))
+def test_lists_are_limited_ordered_and_consistent(
+    answerer: Answerer, body: str, max_documents: int, max_snippets: int
+) -> None:
+    answer = ask(answerer, body, Wanted(max_documents, max_snippets))
+    pmids = [found.document.pmid for found in answer.documents]
+    assert len(pmids) <= max_documents
+    assert len(set(pmids)) == len(pmids)
+    assert len(answer.sentences) <= max_snippets
+    assert {s.document.pmid for s in answer.sentences} <= set(pmids)
+    for scores in ([d.score for d in answer.documents], [s.score for s in answer.sentences]):
+        assert all(a >= b for a, b in pairwise(scores))
+        assert all(map(math.isfinite, scores))
+    for found in answer.documents:
+        assert found.document == STORED[found.document.pmid]
+
+
+@FREELY
+@given(body=QUESTIONS)
+def test_snippets_are_the_stored_text_and_do_not_overlap(answerer: Answerer, body: str) -> None:
+    snippets = ask(answerer, body).response().snippets
+    for snippet in snippets:
+        document = STORED[snippet.document.rpartition("/")[2]]
+        assert snippet.begin_section == snippet.end_section
+        section = document.title if snippet.begin_section == "title" else document.abstract
+        assert 0 <= snippet.begin < snippet.end <= len(section)
+        assert section[snippet.begin : snippet.end] == snippet.text
+    for a, b in combinations(snippets, 2):
+        if (a.document, a.begin_section) == (b.document, b.begin_section):
+            assert a.end <= b.begin or b.end <= a.begin
+
+
+@FREELY
+@given(body=QUESTIONS, before=st.text(" \t\n\u00a0\u2003"), after=st.text(" \t\n\u00a0\u2003"))
+def test_white_space_around_the_question_and_repetition_change_nothing(
+    answerer: Answerer, body: str, before: str, after: str
+) -> None:
+    answer = ask(answerer, before + body + after)
+    assert content(answer) == content(ask(answerer, body))
+    assert answer.question.body == before + body + after
+
+
+@FREELY
+@given(body=QUESTIONS, year=st.integers(1988, 2022), later=st.integers(0, 20))
+def test_a_date_limits_and_a_later_date_takes_nothing_away(
+    answerer: Answerer, body: str, year: int, later: int
+) -> None:
+    def found(day: date) -> set[str]:
+        wanted = Wanted(max_documents=100, published_before=day)
+        answer = ask(answerer, body, wanted)
+        days = [d.document.published for d in answer.documents]
+        assert all(published is None or published < day for published in days)
+        return {d.document.pmid for d in answer.documents}
+
+    assert found(date(year, 6, 1)) <= found(date(year + later, 6, 1))
+
+
+def test_documents_without_a_date_pass_every_limit(answerer: Answerer) -> None:
+    answer = ask(answerer, "statin", Wanted(published_before=date(1500, 1, 1)))
+    assert answer.documents
+    assert all(d.document.published is None for d in answer.documents)
+
+
+def test_the_right_drug_comes_first_and_its_sentences_are_chosen(answerer: Answerer) -> None:
+    answer = ask(answerer, "Is metformin better than placebo?")
+    assert all("metformin" in d.document.title for d in answer.documents[:6])
+    assert "metformin" in answer.sentences[0].text
+    assert (answer.index, answer.ranker) == ("sample", "lexical")
+    assert answer.timings_ms.total == sum(
+        (answer.timings_ms.retrieve, answer.timings_ms.rerank, answer.timings_ms.select)
+    )
+    assert answer.timings_ms.retrieve > 0
+
+
+@pytest.mark.parametrize("body", ["zebra", "?!", "\0", "\ud800", '( ) " AND [* TO *]'])
+def test_a_question_that_no_document_has_a_word_of_is_answered_by_nothing(
+    answerer: Answerer, body: str
+) -> None:
+    answer = ask(answerer, body)
+    assert (answer.documents, answer.sentences) == ((), ())
+
+
+def test_how_many_candidates_are_fetched_is_asked_of_the_index(answerer: Answerer) -> None:
+    assert len(ask(answerer, "adults", Wanted(max_documents=100, candidates=7)).documents) == 7
+
+
+class NanRanker(LexicalRanker):
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        ranking = super().rank(question, candidates)
+        return replace(ranking, documents=tuple(replace(d, score=math.nan) for d in ranking.documents))
+
+
+def test_a_score_that_is_no_number_is_never_handed_out(answerer: Answerer) -> None:
+    with pytest.raises(ArithmeticError, match="lexical"):
+        ask(Answerer(answerer.index, NanRanker()), "metformin")
+
+
+class AwayIndex:
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+        raise self.error
+
+    def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
+        raise self.error
+
+    def stats(self) -> IndexStats:
+        return IndexStats("away", 1, 1, 0, "")
+
+    def apply(self, events: object) -> None:
+        raise NotImplementedError
+
+    def commit(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("error", [BioqaError("broken segment"), FileNotFoundError("meta.json")])
+def test_an_index_that_cannot_be_used_is_told_as_such(error: Exception) -> None:
+    with pytest.raises(IndexUnavailable, match="away"):
+        ask(Answerer(AwayIndex(error), LexicalRanker()), "metformin")  # type: ignore[arg-type]
+
+
+def test_a_question_in_a_test_set_is_echoed_unchanged(answerer: Answerer) -> None:
+    question = Question(" 1", " Is it metformin? ", "yesno")
+    assert answerer.answer(question).response().question == question

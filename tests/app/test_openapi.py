@@ -1,0 +1,48 @@
+"""What schemathesis makes up from the OpenAPI description gets no 5xx and nothing undescribed."""
+
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import Case, GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+OPERATIONS = (
+    ("POST", "/v1/search"),
+    ("POST", "/v1/bioasq"),
+    ("GET", "/v1/documents/{pmid}"),
+    ("GET", "/v1/models"),
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/info"),
+)
+QUICK = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def test_every_operation_is_tried(application: FastAPI) -> None:
+    paths = application.openapi()["paths"]
+    assert {(m.upper(), path) for path, methods in paths.items() for m in methods} == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_made_up_requests(application: FastAPI, method: str, path: str, mode: GenerationMode) -> None:
+    # OpenAPI cannot say that no two questions may have the same id.
+    operation = schemathesis.openapi.from_asgi("/openapi.json", application)[path][method]
+    if mode is GenerationMode.NEGATIVE and not (operation.body or operation.path_parameters):
+        return  # nothing can be wrong with it
+
+    @QUICK
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def try_it(case: Case[Any]) -> None:
+        case.call_and_validate(excluded_checks=[] if path != "/v1/bioasq" else [positive_data_acceptance])
+
+    try_it()
