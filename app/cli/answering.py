@@ -97,6 +97,4 @@ def batch(
             lambda done, question: report(done, f"{done}/{len(questions)} questions"),
         )
     empty = sum(not response.documents for response in responses)
-    say(
-        f"{output}: {len(responses)} questions" + (f", {empty} of them without any document" if empty else "")
-    )
+    say(f"{output}: questions {len(responses)}, without any document {empty}")

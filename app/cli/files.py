@@ -55,8 +55,8 @@ def _print_events(file: MedlineFile) -> None:
     sys.stdout.flush()
     skipped = sum(file.skipped.values())
     say(
-        f"{file.path}: {file.records} records: {file.upserts} upserts, {file.deletes} deletions, "
-        f"{skipped} skipped, {len(file.rejections)} rejected"
+        f"{file.path}: records {file.records}: upserts {file.upserts}, deletions {file.deletes}, "
+        f"skipped {skipped}, rejected {len(file.rejections)}"
     )
     for rejection in file.rejections:
         say(f"{file.path}, line {rejection.line}: rejected: {rejection.reason}")
@@ -82,7 +82,7 @@ def validate(
     else:
         for fault in faults:
             typer.echo(str(fault))
-        say(f"{submission}: {len(faults)} faults" if faults else f"{submission}: no faults")
+        say(f"{submission}: faults: {len(faults) or 'none'}")
     if faults:
         raise typer.Exit(1)
 
@@ -107,7 +107,7 @@ def evaluate(
     _say_irregularities(golden, gold)
     _say_irregularities(system, answers)
     if measures.missing:
-        say(f"{system}: lacks {measures.missing} golden questions, which are in no mean")
+        say(f"{system}: golden questions that it lacks, which are in no mean: {measures.missing}")
     if json:
         print_json(measures_json(measures))
     else:

@@ -50,13 +50,13 @@ def load_files(files: list[Path], folder: Path, workers: int, joiner: str = "") 
 def _say_report(report: LoadReport) -> None:
     applied = report.applied
     say(
-        f"{len(report.loaded)} files loaded in {report.seconds:.1f} s: {applied.upserted} upserts, "
-        f"{applied.deleted} deletions, {applied.stale} stale"
+        f"files loaded: {len(report.loaded)} in {report.seconds:.1f} s; upserts {applied.upserted}, "
+        f"deletions {applied.deleted}, stale {applied.stale}"
         + _counts("skipped", (f.skipped for f in report.loaded))
         + _counts("rejected", (f.rejected for f in report.loaded))
     )
     if report.known:
-        say(f"{len(report.known)} files were loaded before")
+        say(f"files loaded before: {len(report.known)}")
     for refused in report.refused:
         fail(f"refused: {refused.reason}")
 
@@ -66,7 +66,7 @@ def _counts(what: str, counts: Iterable[Mapping[str, int]]) -> str:
     for count in counts:
         total.update(count)
     kinds = ", ".join(f"{kind} {number}" for kind, number in total.items())
-    return f", {total.total()} {what} ({kinds})" if total else ""
+    return f", {what} {total.total()} ({kinds})" if total else ""
 
 
 def info(index: IndexOption = None, json: JsonOption = False) -> None:
@@ -93,7 +93,7 @@ def _print_info(folder: Path, stats: IndexStats, entries: tuple[LoadedFile, ...]
         typer.echo(f"{name:<16} {value}")
     for entry in entries:
         typer.echo(
-            f"  {entry.loaded_at}  {entry.name}: {entry.records:,} records: {entry.upserted:,} upserts, "
-            f"{entry.deleted:,} deletions, {entry.stale:,} stale, {sum(entry.skipped.values()):,} skipped, "
-            f"{sum(entry.rejected.values()):,} rejected"
+            f"  {entry.loaded_at}  {entry.name}: records {entry.records:,}: upserts {entry.upserted:,}, "
+            f"deletions {entry.deleted:,}, stale {entry.stale:,}, skipped {sum(entry.skipped.values()):,}, "
+            f"rejected {sum(entry.rejected.values()):,}"
         )

@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import pytest
+
+from app.settings import Settings, SettingsError, load_settings
+
+
+def test_without_any_variable_the_defaults_hold() -> None:
+    settings = load_settings()
+    assert settings.index is None
+    assert (settings.ranker, settings.candidates, settings.host, settings.port) == (
+        "jpdrmm",
+        100,
+        "127.0.0.1",
+        8000,
+    )
+    assert 1 <= settings.torch_threads <= 256
+
+
+def test_variables_are_read_and_options_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIOQA_INDEX", "/srv/index")
+    monkeypatch.setenv("BIOQA_PORT", "9000")
+    monkeypatch.setenv("BIOQA_RANKER", "")
+    settings = load_settings(port=9001, index=None)
+    assert (settings.index, settings.port, settings.ranker) == (Path("/srv/index"), 9001, "jpdrmm")
+
+
+def test_every_bad_variable_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIOQA_PORT", "http")
+    monkeypatch.setenv("BIOQA_CANDIDATES", "0")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    message = str(caught.value)
+    assert "BIOQA_PORT" in message
+    assert "'http'" in message
+    assert "BIOQA_CANDIDATES" in message
+
+
+@pytest.mark.parametrize("name", sorted(Settings.model_fields))
+def test_every_setting_says_what_it_is(name: str) -> None:
+    assert Settings.model_fields[name].description
