@@ -63,9 +63,9 @@ class Settings(BaseSettings):
         default=2_000_000, ge=1000, description="A request with a larger body is refused with 413."
     )
     max_question_characters: int = Field(
-        default=2000,
+        default=1000,
         ge=1,
-        description="A longer question is refused with 422; its ranking would take gigabytes.",
+        description="A longer question is refused with 422; the memory of ranking grows with it.",
     )
     max_batch_questions: int = Field(
         default=100, ge=1, description="A larger test set is refused by POST /v1/bioasq with 422."

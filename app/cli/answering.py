@@ -88,13 +88,17 @@ def batch(
     questions = read_testset(testset)
     settings = load_settings(index=index, ranker=ranker, candidates=candidates)
     answerer = open_answerer(settings)
-    with progress("answering", len(questions)) as report:
-        responses = answer_batch(
-            answerer,
-            questions,
-            output,
-            settings.candidates,
-            lambda done, question: report(done, f"{done}/{len(questions)} questions"),
-        )
+    try:
+        with progress("answering", len(questions)) as report:
+            responses = answer_batch(
+                answerer,
+                questions,
+                output,
+                settings.candidates,
+                lambda done, question: report(done, f"{done}/{len(questions)} questions"),
+            )
+    except KeyboardInterrupt:
+        say("interrupted; the same command goes on where this one was")
+        raise
     empty = sum(not response.documents for response in responses)
     say(f"{output}: questions {len(responses)}, without any document {empty}")

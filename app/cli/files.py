@@ -38,9 +38,14 @@ def parse(
     for path in files:
         try:
             _print_events(MedlineFile(path, joiner))
-        except (MedlineError, OSError) as error:
+        except BrokenPipeError:  # whoever read the output has had enough
+            raise
+        except MedlineError as error:
             refused += 1
             fail(str(error))
+        except OSError as error:
+            refused += 1
+            fail(f"{path}: {error.strerror}")
     if refused:
         raise typer.Exit(1)
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
-from app.cli.console import Report, out, print_json, progress, say
+from app.cli.console import Report, print_json, progress, say
 from app.cli.options import IndexOption, JsonOption, MedlineFiles, SeedOption
 from app.opening import open_index
 from app.settings import load_settings
@@ -39,6 +38,16 @@ VocabularyOption = Annotated[
         "--vocabulary", metavar="DIR", help="A folder made by `bioqa vocabulary`; else the default ranker's."
     ),
 ]
+
+MEASURES = {
+    "document_map_5": "document MAP ed. 5",
+    "document_map_8": "document MAP ed. 8",
+    "snippet_f1": "snippet F1",
+    "snippet_map_5": "snippet MAP ed. 5",
+    "snippet_map_8": "snippet MAP ed. 8",
+    "sentence_auc": "sentence AUC",
+}
+PAIRED = {"document_map_8": "p documents", "snippet_f1": "p snippets"}
 
 experiment = typer.Typer(no_args_is_help=True, help="Train and measure many systems; print one table.")
 
@@ -198,24 +207,17 @@ def _say_run(run: "Run") -> None:
 
 
 def _print_rows(rows: Iterable["Row"], reference: str) -> None:
-    measures = {
-        "document_map_5": "document MAP ed. 5",
-        "document_map_8": "ed. 8",
-        "snippet_f1": "snippet F1",
-        "snippet_map_5": "snippet MAP ed. 5",
-        "snippet_map_8": "ed. 8",
-        "sentence_auc": "sentence AUC",
-    }
-    paired = {"document_map_8": "p documents", "snippet_f1": "p snippets"}
-    table = Table(caption=f"p: paired, against {reference}")
-    table.add_column("system")
-    table.add_column("seeds", justify="right")
-    for title in (*measures.values(), *paired.values()):
-        table.add_column(title, justify="right")
+    """A Markdown table: it can be read on a terminal and pasted into a page."""
+    lines = [["system", "seeds", *MEASURES.values(), *PAIRED.values()]]
     for row in rows:
-        values = [_cell(row.mean[name], row.deviation[name], row.seeds) for name in measures]
-        table.add_row(row.system, str(row.seeds), *values, *(_p(row.p.get(name)) for name in paired))
-    out.print(table)
+        values = [_cell(row.mean[name], row.deviation[name], row.seeds) for name in MEASURES]
+        lines.append([row.system, str(row.seeds), *values, *(_p(row.p.get(name)) for name in PAIRED)])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * width for width in widths])
+    for cells in lines:
+        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        typer.echo(f"| {' | '.join(padded)} |")
+    typer.echo(f"\np: paired, against {reference}")
 
 
 def _cell(mean: float, deviation: float, seeds: int) -> str:

@@ -1,7 +1,9 @@
 """A small collection, and a ranker without weights that keeps the real one's promises."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+import app
 from app.answering import Answerer
+from app.cli import main
 from app.main import create_app
 from app.settings import Settings
 from bioasq.domain import Candidate, Document, Part, Sentence
 from indexer.events import Upsert
+from indexer.load import load
 from indexer.search.tantivy import TantivyIndex
 from models.ranking import RankedDocument, Ranking
 from models.selection import Calibration
@@ -81,6 +86,17 @@ def index_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+SAMPLE = Path(app.__file__).parent / "sample"
+
+
+@pytest.fixture(scope="session")
+def sample_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled sample, indexed."""
+    folder = tmp_path_factory.mktemp("indices") / "bundled"
+    load([SAMPLE / "medline.xml"], folder, workers=1)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def answerer(index_folder: Path) -> Answerer:
     return Answerer(TantivyIndex.open(index_folder), LexicalRanker())
@@ -101,3 +117,33 @@ def application(answerer: Answerer) -> FastAPI:
 def client(application: FastAPI) -> Iterator[TestClient]:
     with TestClient(application, raise_server_exceptions=False) as client:
         yield client
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """``bioqa`` with these arguments, in a folder of its own."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Result:
+        monkeypatch.setattr(sys, "argv", ["bioqa", *map(str, arguments)])
+        code: Any = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        shown = capsys.readouterr()
+        assert "Traceback" not in shown.err
+        return Result(code, shown.out, shown.err)
+
+    return run

@@ -1,19 +1,16 @@
 """The command as people and scripts run it: output, errors, exit codes."""
 
 import json
+import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from app.cli import main
 from bioasq.jsonfile import read_json
 from bioasq.validation import validate
 from models.reranker import Reranker
-from tests.app.conftest import LexicalRanker
+from tests.app.conftest import LexicalRanker, Run
 
 MEDLINE = """<?xml version="1.0" encoding="UTF-8"?>
 <PubmedArticleSet>
@@ -34,34 +31,10 @@ TESTSET = {
 }
 
 
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Result]
-
-
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Runs the command with a ranker without weights, in a folder of its own."""
+def run(command: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command with a ranker without weights."""
     monkeypatch.setattr(Reranker, "load", lambda name: LexicalRanker())
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.chdir(tmp_path)
-
-    def command(*arguments: object) -> Result:
-        monkeypatch.setattr(sys, "argv", ["bioqa", *map(str, arguments)])
-        code: Any = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        shown = capsys.readouterr()
-        assert "Traceback" not in shown.err
-        return Result(code, shown.out, shown.err)
-
     return command
 
 
@@ -270,3 +243,8 @@ def test_version_and_help(run: Run) -> None:
     assert run("--version").out.startswith("bioqa 0.")
     assert "demo" in run("--help").out
     assert run().code == 2
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    code = "import sys, app.cli; sys.exit('torch' in sys.modules or 'fastapi' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,116 @@
+"""The bundled ranker on the bundled sample, through the command and through the network."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.answering import Answerer
+from app.opening import open_answerer
+from app.settings import Settings
+from bioasq.domain import Question, Response
+from bioasq.files import read_golden, submission_dict
+from bioasq.measures import evaluate
+from bioasq.validation import validate
+from models.reranker import DEFAULT, available
+from tests.app.conftest import SAMPLE
+
+BIOQA = (sys.executable, "-c", "from app.cli import main; main()")
+
+pytestmark = pytest.mark.skipif(DEFAULT not in available(), reason="no trained weights are bundled yet")
+
+
+@pytest.fixture(scope="module")
+def default(sample_index: Path) -> Answerer:
+    return open_answerer(Settings(index=sample_index))
+
+
+@pytest.fixture(scope="module")
+def golden() -> tuple[Response, ...]:
+    return read_golden(SAMPLE / "questions.json").responses
+
+
+def without_timings(answer: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in answer.items() if name != "timings_ms"}
+
+
+def test_the_samples_questions_are_answered_well_and_validly(
+    default: Answerer, golden: tuple[Response, ...]
+) -> None:
+    questions = [gold.question for gold in golden]
+    answers = [default.answer(question).response() for question in questions]
+    assert validate(submission_dict(answers), questions) == []
+    measures = evaluate(golden, answers, 9)
+    assert measures.documents.map > 0.85
+    assert measures.snippets.f1 > 0.3
+
+
+def test_answers_do_not_depend_on_white_space_order_or_repetition(
+    default: Answerer, golden: tuple[Response, ...]
+) -> None:
+    first = {gold.question.id: default.answer(gold.question) for gold in golden[:6]}
+    for gold in reversed(golden[:6]):
+        body = f"\u2003 {gold.question.body}\n"
+        again = default.answer(Question("q", body))
+        known = first[gold.question.id]
+        assert again.documents == known.documents
+        assert again.sentences == known.sentences
+
+
+@pytest.mark.parametrize("body", ["?", "a", "\0", "PCSK9 " * 150, "\u2603 \U0001f9ec statins", "x" * 1000])
+def test_any_question_gets_an_answer(default: Answerer, body: str) -> None:
+    answer = default.answer(Question("q", body))
+    assert validate(submission_dict([answer.response()])) == []
+
+
+@contextmanager
+def served(index: Path) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [*BIOQA, "serve", "--index", str(index), "--port", str(port)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            base = f"http://127.0.0.1:{port}"
+            wait_for(f"{base}/readyz")
+            yield base, process
+        finally:
+            process.kill()
+
+
+def wait_for(url: str) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.05)
+    pytest.fail(f"{url} did not answer")
+
+
+def test_serve_answers_as_ask_does(sample_index: Path, golden: tuple[Response, ...]) -> None:
+    body = golden[0].question.body
+    asked = [*BIOQA, "ask", body, "--index", str(sample_index), "--json"]
+    printed = json.loads(subprocess.run(asked, check=True, capture_output=True, text=True).stdout)
+    with served(sample_index) as (base, process):
+        data = json.dumps({"body": body}).encode()
+        request = urllib.request.Request(f"{base}/v1/search", data, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as response:
+            answer = json.load(response)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) in (0, -signal.SIGTERM)
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+    assert without_timings(answer) == without_timings(printed)
+    assert answer["ranker"] == DEFAULT

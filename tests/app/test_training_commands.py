@@ -1,0 +1,83 @@
+"""From MEDLINE files to a ranker that answers, by commands alone, at toy size."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from models.experiments import pool
+from tests.app.conftest import SAMPLE, Run
+
+pytest.importorskip("gensim", reason="needs the extra train")
+
+CITATIONS = SAMPLE / "medline.xml"
+QUESTIONS = SAMPLE / "questions.json"
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    """Four of the sample's questions."""
+    path = tmp_path / "few.json"
+    path.write_text(json.dumps({"questions": json.loads(QUESTIONS.read_text())["questions"][:4]}))
+    return path
+
+
+@pytest.fixture
+def words(command: Run, tmp_path: Path) -> Path:
+    folder = tmp_path / "words"
+    result = command("vocabulary", CITATIONS, "-o", folder, "--dimensions", 4, "--min-count", 3)
+    assert result.code == 0
+    assert "165 documents" in result.err
+    return folder
+
+
+def test_a_vocabulary_and_a_ranker_are_trained_and_used(
+    command: Run, words: Path, few: Path, sample_index: Path, tmp_path: Path
+) -> None:
+    files = ("--train", few, "--dev", few, "--index", sample_index, "--vocabulary", words)
+    settings = ("--set", "epochs=2", "--set", "dimensions=4")
+    result = command("train", "jpdrmm", *files, *settings, "-o", tmp_path / "mine")
+    assert result.code == 0, result.err
+    assert "preparing few.json: 100% 4/4 questions" in result.err
+    assert "epoch 2: loss" in result.err
+    config = json.loads((tmp_path / "mine" / "config.json").read_text())
+    assert config["settings"]["epochs"] == 2
+    options = ("--index", sample_index, "--ranker", tmp_path / "mine", "--json")
+    answer = json.loads(command("ask", "Which drugs inhibit PCSK9?", *options).out)
+    assert answer["ranker"] == "mine"
+    assert len(answer["ranker_hash"]) == 64
+    assert len(answer["documents"]) == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nonsense"], "jpdrmm"),
+        (["jpdrmm", "--set", "epochz=3"], "epochz"),
+        (["jpdrmm", "--set", "epochs"], "NAME=VALUE"),
+        (["jpdrmm", "--set", "dimensions=4", "--vocabulary", "nowhere"], "nowhere"),
+    ],
+)
+def test_wrong_names_and_settings_are_told(
+    command: Run, few: Path, sample_index: Path, arguments: list[str], said: str
+) -> None:
+    files = ("--train", few, "--dev", few, "--index", sample_index, "-o", "mine")
+    result = command("train", *arguments, *files)
+    assert result.code == 2
+    assert said in result.err
+
+
+def test_an_experiment_prints_its_table(
+    command: Run, words: Path, few: Path, sample_index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "TRAINED", ())
+    files = ("--train", few, "--dev", few, "--test", few, "--index", sample_index, "--vocabulary", words)
+    result = command("experiment", "pool", *files)
+    assert result.code == 0, result.err
+    header, rule, *rows = result.out.splitlines()
+    assert [cell.strip() for cell in header.split("|")][1:4] == ["system", "seeds", "document MAP ed. 5"]
+    assert len({len(line) for line in (header, rule, *rows[:5])}) == 1
+    assert "Oracle" in result.out
+    table = json.loads(command("experiment", "pool", *files, "--json").out)
+    assert table[-1]["system"] == "Oracle"
+    assert table[-1]["mean"]["sentence_auc"] == 1.0
