@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import schemathesis
 from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
@@ -46,3 +47,17 @@ def test_made_up_requests(application: FastAPI, method: str, path: str, mode: Ge
         case.call_and_validate(excluded_checks=[] if path != "/v1/bioasq" else [positive_data_acceptance])
 
     try_it()
+
+
+def test_openapi_shows_examples_that_work_and_problems_everywhere(client: TestClient) -> None:
+    schema = client.get("/openapi.json").json()
+    assert "HTTPValidationError" not in schema["components"]["schemas"]
+    assert "Problem" in schema["components"]["schemas"]
+    for path, operations in schema["paths"].items():
+        for method, operation in operations.items():
+            errors = {s: r for s, r in operation["responses"].items() if s >= "400" and path != "/readyz"}
+            assert all(list(r["content"]) == ["application/problem+json"] for r in errors.values())
+            if method == "post":
+                examples = operation["requestBody"]["content"]["application/json"]["examples"]
+                for example in examples.values():
+                    assert client.post(path, json=example["value"]).status_code == 200
