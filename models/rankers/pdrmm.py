@@ -44,7 +44,8 @@ def _convolve(convolution: nn.Module, x: Tensor) -> Tensor:
     """A width-3 convolution over [rows, channels] as one matrix product: faster than Conv1d on a CPU."""
     assert isinstance(convolution, nn.Conv1d)
     zero = x.new_zeros(1, x.shape[1])
-    around = torch.cat([torch.cat([zero, x[:-1]]), x, torch.cat([x[1:], zero])], dim=1)
+    padded = torch.cat([zero, x, zero])
+    around = torch.cat([padded[:-2], x, padded[2:]], dim=1)
     weight = convolution.weight.permute(2, 1, 0).reshape(around.shape[1], -1)
     return torch.addmm(convolution.bias, around, weight) if convolution.bias is not None else around @ weight
 
