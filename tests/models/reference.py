@@ -9,6 +9,10 @@ from math import exp, sqrt
 
 import numpy as np
 
+from models.batch import Example
+from models.registry import RankerSettings
+from models.vocabulary import Vocabulary
+
 Vector = list[float]
 Weights = Mapping[str, np.ndarray]
 
@@ -94,3 +98,39 @@ def pdrmm(
 
 def with_features(weights: Weights, features: Sequence[float], score: float) -> float:
     return perceptron(weights, "layers", [*features, score])
+
+
+def ranker(
+    settings: RankerSettings, weights: Weights, example: Example, vocabulary: Vocabulary
+) -> tuple[Vector, Vector]:
+    """Scores of the documents and, but for document PDRMM, of the sentences."""
+    question = example.question.tolist()
+    idf = vocabulary.idf[example.question].tolist()
+    units = [unit.tolist() for unit in np.split(example.words, np.cumsum(example.word_counts)[:-1])]
+    of_documents = example.features.documents.tolist()
+    of_sentences = example.features.sentences.tolist()
+    prefix = "sentence_ranker." if settings.ranker == "jpdrmm" else ""
+    text = under(weights, f"{prefix}text_ranker.")
+    text_scores = [pdrmm(text, vocabulary.vectors, idf, question, unit) for unit in units]
+    head = under(weights, f"{prefix}head.")
+    if settings.ranker == "pdrmm":
+        return [with_features(head, f, s) for f, s in zip(of_documents, text_scores, strict=True)], []
+    sentences = [with_features(head, f, s) for f, s in zip(of_sentences, text_scores, strict=True)]
+    ends = np.cumsum(example.unit_counts).tolist()
+    by_document = [
+        sentences[end - n : end] for end, n in zip(ends, example.unit_counts.tolist(), strict=True)
+    ]
+    best = [max(scores, default=0.0) for scores in by_document]
+    if settings.ranker == "sentence-pdrmm":
+        return best, sentences
+    documents = [
+        with_features(under(weights, "head."), f, s) for f, s in zip(of_documents, best, strict=True)
+    ]
+    if not settings.last_layer:
+        return documents, sentences
+    revised = [
+        linear(weights, "last_layer", [sentence, document])[0]
+        for document, scores in zip(documents, by_document, strict=True)
+        for sentence in scores
+    ]
+    return documents, revised

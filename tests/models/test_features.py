@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bioasq.domain import Document
+from bioasq.domain import Document, Response
 from models.features import (
     DOCUMENT_FEATURES,
     SENTENCE_FEATURES,
@@ -173,8 +173,8 @@ def _check(question: str, documents: Sequence[Document], bm25: Sequence[float], 
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.question.body)
-def test_toy_documents(golden: object, vocabulary: Vocabulary) -> None:
-    question = getattr(golden, "question").body  # noqa: B009
+def test_toy_documents(golden: Response, vocabulary: Vocabulary) -> None:
+    question = golden.question.body
     _check(question, DOCUMENTS, [float(i % 7) for i in range(len(DOCUMENTS))], vocabulary)
 
 

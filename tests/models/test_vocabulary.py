@@ -12,7 +12,6 @@ from models.vocabulary import Means, Vocabulary, VocabularyError
 from tests.models.toys import DOCUMENTS, corpus_words, document
 
 
-
 @pytest.fixture(scope="module")
 def built() -> Vocabulary:
     return Vocabulary.build(DOCUMENTS, dimensions=4, min_count=2, seed=3)
