@@ -153,13 +153,13 @@ class TantivyIndex:
         )
 
     def _searcher(self) -> Any:
-        state = self._folder.state()
-        if state != self._seen:
-            with tantivy_errors(self._folder.path):
+        with tantivy_errors(self._folder.path):
+            state = self._folder.state()
+            if state != self._seen:
                 self._index.reload()
-            # The state from before reloading: a commit in between is taken up by the next call.
-            self._seen = state
-        return self._index.searcher()
+                # The state from before reloading: a commit in between is taken up by the next call.
+                self._seen = state
+            return self._index.searcher()
 
     def _query(self, question: str, published_before: date | None) -> Any:
         """An "or" of the question's words, counted as often as they occur; None if there are none.
@@ -337,10 +337,17 @@ def tantivy_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError, RuntimeError) as error:
-        # When its writing threads fail, tantivy tells only that they did.
-        failed_writing = "writer was killed" in str(error)
-        free = shutil.disk_usage(folder).free
-        if "No space left" in str(error) or (failed_writing and free < HEAP_BYTES):
-            reason = f"its disk is full ({free / 1e6:.0f} MB free); free some space and run it again"
-            raise BioqaError(f"cannot write to the index in {folder}: {reason}") from error
+        if "Failed to acquire Lockfile: IoError" in str(error):
+            raise BioqaError(
+                f"the index in {folder} cannot be locked, which reading takes too: "
+                "let this user write to the folder, or copy it to where it can"
+            ) from error
+        if "No space left" in str(error) or "writer was killed" in str(error):
+            # When its writing threads fail, tantivy tells only that they did.
+            free = shutil.disk_usage(folder).free
+            if free < HEAP_BYTES:
+                raise BioqaError(
+                    f"cannot write to the index in {folder}: its disk is full ({free / 1e6:.0f} MB free); "
+                    "free some space and run it again"
+                ) from error
         raise BioqaError(f"the index in {folder} cannot be used: {error}") from error

@@ -184,6 +184,26 @@ def test_all_documents_in_pmid_order(folder: Path) -> None:
         assert documents[0] in index.documents()
 
 
+def test_a_folder_that_cannot_be_locked_is_told(folder: Path) -> None:
+    make(folder)
+    lock = folder / ".tantivy-meta.lock"
+    lock.unlink()
+    lock.mkdir()  # refuses whoever runs this, root too
+    with pytest.raises(BioqaError, match="cannot be locked, which reading takes too"):
+        TantivyIndex.open(folder)
+
+
+def test_an_index_that_is_removed_and_made_again(folder: Path) -> None:
+    make(folder, document(1, "Insulin."))
+    with TantivyIndex.open(folder) as index:
+        shutil.rmtree(folder)
+        for _ in range(2):
+            with pytest.raises(BioqaError, match=f"the index in {folder} cannot be used"):
+                index.search("insulin")
+        make(folder, document(2, "Insulin."), document(3, "Insulin."))
+        assert [c.document.pmid for c in index.search("insulin")] == ["2", "3"]
+
+
 # Writing
 
 
