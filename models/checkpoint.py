@@ -21,7 +21,7 @@ from bioasq.errors import BioqaError
 from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
 from models.registry import RankerSettings, SettingsError, build
 from models.selection import Calibration
-from models.vocabulary import Vocabulary
+from models.vocabulary import Vocabulary, VocabularyError
 
 FORMAT = 1
 FILES = ("config.json", "model.safetensors", "vocabulary.txt", "terms.txt", "vocabulary.safetensors")
@@ -82,19 +82,20 @@ def load(folder: Path) -> Checkpoint:
     if missing:
         raise CheckpointError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)}")
     config = _config(folder)
-    try:
-        settings = RankerSettings.from_dict(config["settings"])
-        calibration = Calibration(**config["calibration"])
-        arrays = {name: np.array(values, dtype=np.float32) for name, values in config["scaling"].items()}
-        scaling = Scaling(**arrays)
-        training, scores = dict(config["training"]), dict(config["scores"])
-    except (KeyError, TypeError, ValueError, SettingsError) as error:
-        raise CheckpointError(f"{folder / 'config.json'}: {error!r}") from error
     if config.get("document_features") != list(DOCUMENT_FEATURES):
         raise CheckpointError(f"{folder}: trained with other document features than this version computes")
     if config.get("sentence_features") != list(SENTENCE_FEATURES):
         raise CheckpointError(f"{folder}: trained with other sentence features than this version computes")
-    vocabulary = Vocabulary.load(folder)
+    try:
+        settings = RankerSettings.from_dict(config["settings"])
+        calibration = Calibration(**config["calibration"])
+        scaling = _scaling(config["scaling"])
+        training, scores = dict(config["training"]), dict(config["scores"])
+        vocabulary = Vocabulary.load(folder)
+    except VocabularyError as error:
+        raise CheckpointError(str(error)) from error
+    except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
+        raise CheckpointError(f"{folder / 'config.json'}: {error!r}") from error
     if vocabulary.vectors.shape[1] != settings.dimensions:
         raise CheckpointError(
             f"{folder}: vectors of {vocabulary.vectors.shape[1]} dimensions, not {settings.dimensions}"
@@ -122,6 +123,15 @@ def _config(folder: Path) -> dict[str, Any]:
     if found != FORMAT:
         raise CheckpointError(f"{path}: format {found!r}, this version reads {FORMAT}")
     return dict(config)
+
+
+def _scaling(values: dict[str, Any]) -> Scaling:
+    scaling = Scaling(**{name: np.array(numbers, dtype=np.float32) for name, numbers in values.items()})
+    for name, array in _arrays(scaling).items():
+        wanted = len(DOCUMENT_FEATURES if name.startswith("document") else SENTENCE_FEATURES)
+        if array.shape != (wanted,):
+            raise ValueError(f"scaling: {name} is not {wanted} numbers")
+    return scaling
 
 
 def _load_weights(model: nn.Module, path: Path) -> None:
