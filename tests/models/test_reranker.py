@@ -1,0 +1,163 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bioasq.domain import Candidate
+from models import checkpoint, reranker
+from models.checkpoint import Checkpoint, CheckpointError
+from models.features import SENTENCE_FEATURES
+from models.ranking import Ranking
+from models.registry import build, settings_of
+from models.reranker import WEIGHTS, Reranker, available, ranking
+from tests.models.toys import GOLDEN, ToyIndex, document
+
+BODIES = [gold.question.body for gold in GOLDEN]
+
+
+@pytest.fixture
+def toy(trained: Checkpoint) -> Reranker:
+    return Reranker(trained, name="toy")
+
+
+def _of_pdrmm(trained: Checkpoint) -> Checkpoint:
+    settings = settings_of("pdrmm", dimensions=6)
+    return replace(
+        trained, settings=settings, model=build(settings, torch.from_numpy(trained.vocabulary.vectors)).eval()
+    )
+
+
+def _assert_same(left: Ranking, right: Ranking) -> None:
+    assert [d.document for d in left.documents] == [d.document for d in right.documents]
+    for one, other in zip(left.documents, right.documents, strict=True):
+        assert one.score == pytest.approx(other.score, abs=1e-5)
+        assert one.sentence_scores == pytest.approx(other.sentence_scores, abs=1e-5)
+
+
+def test_all_candidates_come_back_best_first_with_their_sentences(toy: Reranker, index: ToyIndex) -> None:
+    candidates = index.search(BODIES[0])
+    found = toy.rank(BODIES[0], candidates)
+    assert {d.document.pmid for d in found.documents} == {c.document.pmid for c in candidates}
+    scores = [d.score for d in found.documents]
+    assert scores == sorted(scores, reverse=True)
+    assert all(len(d.sentence_scores) == len(d.document.sentences) for d in found.documents)
+    assert np.isfinite(scores).all()
+    assert np.isfinite([s for d in found.documents for s in d.sentence_scores]).all()
+    assert len(set(scores)) > 1
+
+
+def test_deterministic(toy: Reranker, index: ToyIndex) -> None:
+    candidates = index.search(BODIES[1])
+    assert toy.rank(BODIES[1], candidates) == toy.rank(BODIES[1], candidates)
+
+
+def test_with_and_without_cached_documents(trained: Checkpoint, index: ToyIndex) -> None:
+    candidates = index.search(BODIES[0])
+    cached, small, uncached = (Reranker(trained, name="toy", cached_documents=n) for n in (100, 2, 0))
+    for _ in range(2):
+        found = cached.rank(BODIES[0], candidates)
+        assert small.rank(BODIES[0], candidates) == found
+        assert uncached.rank(BODIES[0], candidates) == found
+
+
+def test_the_order_of_candidates_does_not_matter(toy: Reranker, index: ToyIndex) -> None:
+    candidates = index.search(BODIES[2])
+    forward, backward = (
+        {d.document.pmid: d for d in toy.rank(BODIES[2], order).documents}
+        for order in (candidates, candidates[::-1])
+    )
+    assert forward.keys() == backward.keys()
+    for pmid, ranked in forward.items():
+        _assert_same(Ranking((ranked,)), Ranking((backward[pmid],)))
+
+
+def test_white_space_around_the_question_does_not_matter(toy: Reranker, index: ToyIndex) -> None:
+    candidates = index.search(BODIES[0])
+    assert toy.rank(f" \n{BODIES[0]}\t ", candidates) == toy.rank(BODIES[0], candidates)
+
+
+def test_threads_get_what_one_gets(trained: Checkpoint, index: ToyIndex) -> None:
+    toy = Reranker(trained, name="toy", cached_documents=3)
+    candidates = {body: index.search(body) for body in BODIES}
+    alone = {body: toy.rank(body, candidates[body]) for body in BODIES}
+    with ThreadPoolExecutor(4) as threads:
+        asked = BODIES * 8
+        found = list(threads.map(lambda body: toy.rank(body, candidates[body]), asked))
+    for body, ranked in zip(asked, found, strict=True):
+        _assert_same(ranked, alone[body])
+
+
+@pytest.mark.parametrize("body", ["Which drug?", "", "  ", "xyzzy plugh", "?!"])
+def test_no_candidates(toy: Reranker, body: str) -> None:
+    assert toy.rank(body, []) == Ranking(())
+
+
+@pytest.mark.parametrize("body", ["", "xyzzy plugh", "?!", "the of", "Which drug cures zelosis? " * 200])
+@pytest.mark.parametrize("documents_alone", [False, True])
+def test_any_question_and_any_document(trained: Checkpoint, body: str, documents_alone: bool) -> None:
+    toy = Reranker(_of_pdrmm(trained) if documents_alone else trained, name="toy")
+    empty, odd = document(1), document(2, "...", "?", "ζ – ∞")
+    for documents in ([empty], [odd], [empty, empty], [odd, empty, document(3, "Care of zelosis.")]):
+        found = toy.rank(body, [Candidate(d, 1.0) for d in documents])
+        assert len(found.documents) == len(documents)
+        assert np.isfinite([d.score for d in found.documents]).all()
+        assert all(len(d.sentence_scores) == len(d.document.sentences) for d in found.documents)
+
+
+def test_a_ranker_of_documents_leaves_sentences_to_stemmed_bm25(trained: Checkpoint, index: ToyIndex) -> None:
+    toy = Reranker(_of_pdrmm(trained), name="toy")
+    candidates = index.search(BODIES[0])
+    features = toy.example(BODIES[0], candidates)[1]
+    column = features.sentences[:, SENTENCE_FEATURES.index("stemmed_bm25")].tolist()
+    found = {d.document.pmid: list(d.sentence_scores) for d in toy.rank(BODIES[0], candidates).documents}
+    assert sum((found[c.document.pmid] for c in candidates), start=[]) == column  # noqa: RUF017
+    assert max(column) > 0
+
+
+def test_equal_scores_keep_the_candidates_order() -> None:
+    candidates = [Candidate(document(i, "A title."), 0.0) for i in (5, 3, 9)]
+    found = ranking(candidates, np.array([1.0, 2.0, 1.0]), np.array([0.1, 0.2, 0.3]))
+    assert [(d.document.pmid, d.score, d.sentence_scores) for d in found.documents] == [
+        ("3", 2.0, (0.2,)),
+        ("5", 1.0, (0.1,)),
+        ("9", 1.0, (0.3,)),
+    ]
+
+
+def test_loaded_from_a_folder(folder: Path, toy: Reranker, index: ToyIndex) -> None:
+    loaded = Reranker.load(folder)
+    assert loaded.name == "toy"
+    assert loaded.hash == checkpoint.fingerprint(folder)
+    assert loaded.calibration == toy.calibration
+    assert {"settings", "training", "scores", "calibration", "format"} == set(loaded.config)
+    candidates = index.search(BODIES[0])
+    assert loaded.rank(BODIES[0], candidates) == toy.rank(BODIES[0], candidates)
+
+
+def test_loaded_by_a_bundled_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reranker, "WEIGHTS", folder.parent)
+    assert available() == ["toy"]
+    assert Reranker.load("toy").name == "toy"
+    with pytest.raises(CheckpointError, match=r"no ranker 'bert': .*\(toy\)"):
+        Reranker.load("bert")
+
+
+def test_none_bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(reranker, "WEIGHTS", tmp_path)
+    assert available() == []
+    with pytest.raises(CheckpointError, match=r"\(none\)"):
+        Reranker.load()
+
+
+@pytest.mark.parametrize("name", available())
+def test_a_bundled_ranker_answers(name: str) -> None:
+    loaded = Reranker.load(name)
+    relevant = document(1, "Metformin in type 2 diabetes.", "Metformin lowers glucose in type 2 diabetes.")
+    other = document(2, "Birds of the coast.", "Gulls nest on cliffs in spring.")
+    candidates = [Candidate(other, 1.0), Candidate(relevant, 9.0)]
+    found = loaded.rank("Does metformin lower glucose in diabetes?", candidates)
+    assert [d.document.pmid for d in found.documents] == ["1", "2"]
+    assert sum(path.stat().st_size for path in (WEIGHTS / name).iterdir()) < 15e6

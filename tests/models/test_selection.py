@@ -1,0 +1,96 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.ranking import RankedDocument, Ranking, Selection
+from models.selection import Calibration, select
+from tests.models.toys import document
+
+PLAIN = Calibration()
+
+
+def ranked(pmid: int, score: float, *sentences: float) -> RankedDocument:
+    texts = [f"Sentence number {i} is here." for i in range(len(sentences))]
+    return RankedDocument(document(pmid, "", *texts), score, sentences)
+
+
+def _order(selection: Selection) -> list[tuple[str, int]]:
+    """PMID and which of its sentences."""
+    return [(s.document.pmid, s.document.sentences.index(s.sentence)) for s in selection.sentences]
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def test_scores_are_the_sentences_times_the_documents() -> None:
+    selection = select(
+        Ranking((ranked(1, 2.0, 0.5, -1.0), ranked(2, 1.0, 3.0))),
+        Calibration(sentence_scale=2.0, sentence_offset=-0.5, document_scale=1.5),
+    )
+    first, second = (math.exp(3.0) / (math.exp(3.0) + math.exp(1.5)), 1 / (math.exp(1.5) + 1))
+    assert [s.score for s in selection.sentences] == pytest.approx(
+        [first * _sigmoid(0.5), first * _sigmoid(-2.5), second * _sigmoid(5.5)][:1]
+        + sorted([first * _sigmoid(-2.5), second * _sigmoid(5.5)], reverse=True)
+    )
+    assert _order(selection) == [("1", 0), ("2", 0), ("1", 1)]
+    assert selection.sentences[0].text == "Sentence number 0 is here."
+
+
+def test_equal_scores_keep_reading_order() -> None:
+    selection = select(Ranking((ranked(7, 1.0, 0.0, 0.0), ranked(3, 1.0, 0.0, 0.0))), PLAIN)
+    assert _order(selection) == [("7", 0), ("7", 1), ("3", 0), ("3", 1)]
+
+
+def test_saturated_scores_do_not_overflow() -> None:
+    selection = select(Ranking((ranked(1, 1e6, 1e6, -1e6), ranked(2, -1e6, 1e300))), PLAIN)
+    assert _order(selection) == [("1", 0), ("1", 1), ("2", 0)]
+    assert [s.score for s in selection.sentences] == [1.0, 0.0, 0.0]
+
+
+def test_counts_are_upper_bounds() -> None:
+    ranking = Ranking(tuple(ranked(i, -float(i), 0.0, 1.0) for i in range(1, 15)))
+    assert len(select(ranking, PLAIN).documents) == 10
+    assert len(select(ranking, PLAIN).sentences) == 10
+    small = select(ranking, PLAIN, max_documents=2, max_snippets=3)
+    assert [d.document.pmid for d in small.documents] == ["1", "2"]
+    assert _order(small) == [("1", 1), ("1", 0), ("2", 1)]
+    assert select(ranking, PLAIN, max_documents=3, max_snippets=0).sentences == ()
+    assert select(ranking, PLAIN, max_documents=0) == Selection((), ())
+
+
+def test_no_documents_and_documents_without_sentences() -> None:
+    assert select(Ranking(()), PLAIN) == Selection((), ())
+    bare = ranked(1, 2.0)
+    assert select(Ranking((bare,)), PLAIN) == Selection((bare,), ())
+    assert _order(select(Ranking((bare, ranked(2, 1.0, 0.3))), PLAIN)) == [("2", 0)]
+
+
+_SCORE = st.floats(-1e9, 1e9)
+_SCALE = st.floats(0, 1e3)
+
+
+@given(
+    st.lists(st.tuples(_SCORE, st.lists(_SCORE, max_size=4)), max_size=14),
+    st.builds(Calibration, _SCALE, _SCORE, _SCALE),
+    st.integers(0, 12),
+    st.integers(0, 12),
+)
+def test_every_selection_is_an_answer(
+    scores: list[tuple[float, list[float]]], calibration: Calibration, documents: int, snippets: int
+) -> None:
+    made = [ranked(i, score, *sentences) for i, (score, sentences) in enumerate(scores, 1)]
+    ranking = Ranking(tuple(sorted(made, key=lambda d: -d.score)))
+    selection = select(ranking, calibration, documents, snippets)
+    assert selection.documents == ranking.documents[:documents]
+    found = [s.score for s in selection.sentences]
+    assert all(0.0 <= score <= 1.0 for score in found)
+    assert found == sorted(found, reverse=True)
+    held = {d.document.pmid for d in selection.documents}
+    assert {s.document.pmid for s in selection.sentences} <= held
+    assert len(set(_order(selection))) == len(selection.sentences)
+    available = sum(len(d.sentence_scores) for d in selection.documents)
+    assert len(selection.sentences) == min(snippets, available)
+    assert select(ranking, calibration, documents, snippets) == selection
