@@ -22,8 +22,8 @@ from bioasq.errors import BioqaError
 from indexer.events import Delete, Event
 from indexer.search.base import Applied, IndexStats
 from indexer.search.folder import IndexFolder
-from indexer.search.records import PMID, Record, decode, encode, pmid_number
-from indexer.search.stopwords import STOP_WORDS
+from indexer.search.records import PMID, Record, encode, pmid_number
+from indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
 
 LOOKUP = 1000
 """How many PMIDs one look-up asks for."""
@@ -37,35 +37,6 @@ WRITER_THREADS = 2
 UPSERTED, DELETED, STALE = Applied(upserted=1), Applied(deleted=1), Applied(stale=1)
 
 
-def analyzer() -> Any:
-    """Runs of letters and digits, lower-cased, accents dropped, no stop words, Snowball stems.
-
-    A hyphen or slash separates words, as in the papers' retrieval; Greek letters are letters. Chosen by
-    recall@100 and MAP on development questions: see bench/retrieval.py.
-    """
-    filters = tantivy.Filter
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(filters.lowercase())
-        .filter(filters.ascii_fold())
-        .filter(filters.custom_stopword(list(STOP_WORDS)))
-        .filter(filters.stemmer("english"))
-        .build()
-    )
-
-
-def _schema() -> Any:
-    builder = tantivy.SchemaBuilder()
-    # Signed: deleting by term takes every number for signed, and misses those of an unsigned field.
-    builder.add_integer_field("pmid", stored=True, indexed=True, fast=True)
-    builder.add_unsigned_field("version", stored=True, fast=True)
-    builder.add_unsigned_field("published", stored=True, fast=True)
-    builder.add_unsigned_field("has_abstract", indexed=True)
-    builder.add_text_field("text", stored=True, tokenizer_name="bioqa", index_option="freq")
-    builder.add_bytes_field("layout", stored=True)
-    return builder.build()
-
-
 class TantivyIndex:
     """``SearchIndex`` over a folder. Threads may search at once; one thread at a time may write.
 
@@ -77,7 +48,7 @@ class TantivyIndex:
         self._index = index
         self._schema = index.schema
         self._analyzer = analyzer()
-        index.register_tokenizer("bioqa", self._analyzer)
+        index.register_tokenizer(ANALYZER, self._analyzer)
         index.config_reader("manual")
         self._seen = folder.state()
         index.reload()
@@ -93,7 +64,7 @@ class TantivyIndex:
         """
         described = IndexFolder.create(folder, joiner)
         with tantivy_errors(folder):
-            return cls(described, tantivy.Index(_schema(), str(folder), reuse=True))
+            return cls(described, tantivy.Index(schema(), str(folder), reuse=True))
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -118,14 +89,14 @@ class TantivyIndex:
             return []
         searcher = self._searcher()
         return [
-            Candidate(_document(searcher, address), score)
+            Candidate(from_stored(searcher.doc(address)), score)
             for score, _, address in self._best(searcher, query, size)
         ]
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         numbers = [int(pmid) for pmid in pmids if PMID.fullmatch(pmid)]
         searcher = self._searcher()
-        found = [_document(searcher, address) for address in self._addresses(searcher, numbers)]
+        found = [from_stored(searcher.doc(address)) for address in self._addresses(searcher, numbers)]
         return {document.pmid: document for document in found}
 
     def documents(self) -> Iterator[Document]:
@@ -139,7 +110,7 @@ class TantivyIndex:
             order=tantivy.Order.Asc,
         )
         for _, address in everything.hits:
-            yield _document(searcher, address)
+            yield from_stored(searcher.doc(address))
 
     def stats(self) -> IndexStats:
         searcher = self._searcher()
@@ -174,7 +145,7 @@ class TantivyIndex:
         terms = [
             (
                 occur.Should,
-                make.boost_query(make.term_query(self._schema, "text", word, "freq"), float(times)),
+                make.boost_query(make.term_query(self._schema, TEXT, word, "freq"), float(times)),
             )
             for word, times in words.items()
         ]
@@ -296,15 +267,7 @@ class TantivyIndex:
             if current > record.version:
                 return STALE
             writer.delete_documents_by_term("pmid", record.pmid)
-        document = tantivy.Document()
-        document.add_integer("pmid", record.pmid)
-        document.add_unsigned("version", record.version)
-        document.add_unsigned("published", record.published)
-        document.add_unsigned("has_abstract", int(bool(record.abstract)))
-        document.add_text("text", record.title)
-        document.add_text("text", record.abstract)
-        document.add_bytes("layout", record.layout)
-        writer.add_document(document)
+        writer.add_document(to_stored(record))
         self._uncommitted[record.pmid] = record.version
         return UPSERTED
 
@@ -314,21 +277,6 @@ class TantivyIndex:
         writer.delete_documents_by_term("pmid", pmid)
         self._uncommitted[pmid] = None
         return DELETED
-
-
-def _document(searcher: Any, address: Any) -> Document:
-    stored = searcher.doc(address)
-    title, abstract = stored.get_all("text")
-    return decode(
-        Record(
-            stored.get_first("pmid"),
-            stored.get_first("version"),
-            stored.get_first("published"),
-            title,
-            abstract,
-            stored.get_first("layout"),
-        )
-    )
 
 
 @contextmanager

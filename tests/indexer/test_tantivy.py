@@ -15,7 +15,8 @@ from bioasq.errors import BioqaError
 from indexer.events import Upsert
 from indexer.search.folder import DESCRIPTION, FORMAT
 from indexer.search.records import decode, encode
-from indexer.search.tantivy import TantivyIndex, analyzer
+from indexer.search.schema import analyzer
+from indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 
 

@@ -1,0 +1,61 @@
+"""What tantivy holds of a document, and how it takes texts apart."""
+
+from typing import Any
+
+import tantivy
+
+from bioasq.domain import Document
+from indexer.search.records import Record, decode
+from indexer.search.stopwords import STOP_WORDS
+
+TEXT = "text"
+"""The field that is searched: title and abstract, one value each."""
+
+ANALYZER = "bioqa"
+
+
+def analyzer() -> Any:
+    """Runs of letters and digits, lower-cased, accents dropped, no stop words, Snowball stems.
+
+    A hyphen or slash separates words, as in the papers' retrieval; Greek letters are letters. Chosen by
+    recall@100 and MAP on development questions: see bench/retrieval.py.
+    """
+    filters = tantivy.Filter
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(filters.lowercase())
+        .filter(filters.ascii_fold())
+        .filter(filters.custom_stopword(list(STOP_WORDS)))
+        .filter(filters.stemmer("english"))
+        .build()
+    )
+
+
+def schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    # Signed: deleting by term takes every number for signed, and misses those of an unsigned field.
+    builder.add_integer_field("pmid", stored=True, indexed=True, fast=True)
+    builder.add_unsigned_field("version", stored=True, fast=True)
+    builder.add_unsigned_field("published", stored=True, fast=True)
+    builder.add_unsigned_field("has_abstract", indexed=True)
+    builder.add_text_field(TEXT, stored=True, tokenizer_name=ANALYZER, index_option="freq")
+    builder.add_bytes_field("layout", stored=True)
+    return builder.build()
+
+
+def to_stored(record: Record) -> Any:
+    document = tantivy.Document()
+    document.add_integer("pmid", record.pmid)
+    document.add_unsigned("version", record.version)
+    document.add_unsigned("published", record.published)
+    document.add_unsigned("has_abstract", int(bool(record.abstract)))
+    document.add_text(TEXT, record.title)
+    document.add_text(TEXT, record.abstract)
+    document.add_bytes("layout", record.layout)
+    return document
+
+
+def from_stored(stored: Any) -> Document:
+    title, abstract = stored.get_all(TEXT)
+    pmid, version, published, layout = map(stored.get_first, ("pmid", "version", "published", "layout"))
+    return decode(Record(pmid, version, published, title, abstract, layout))
