@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, relu
 
+from bioasq.errors import BioqaError
 from models.arrays import Booleans
 from models.batch import Batch, Example, collate
 from models.rankers.heads import Scores
@@ -58,7 +59,8 @@ def fit(
 ) -> list[Epoch]:
     """Trains in place and leaves the model with its best epoch's weights.
 
-    ``evaluate`` measures on development questions: named scores, and the one to be highest.
+    ``evaluate`` measures on development questions: named scores, and the one to be highest. Raises
+    BioqaError if there is no pair to train on.
     """
     generator = np.random.default_rng(seed)
     optimiser = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
@@ -69,6 +71,11 @@ def fit(
         losses = []
         model.train()
         pairs = draw_pairs(questions, generator)
+        if not pairs:
+            raise BioqaError(
+                "no training pair: no question has both a relevant candidate with a golden sentence "
+                "and an irrelevant one"
+            )
         for start in range(0, len(pairs), settings.pairs_per_step):
             optimiser.zero_grad()
             loss = _loss(
