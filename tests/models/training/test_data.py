@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from bioasq.domain import PUBMED_URL, Question, Response
+from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, z_scores
+from models.registry import RANKERS, settings_of
+from models.training.data import Prepared, example_of, prepare, scaling_of
+from models.training.labels import sentence_labels
+from models.vocabulary import Vocabulary
+from tests.models.toys import ABSENT, GOLDEN, ToyIndex
+
+
+def test_candidates_are_those_of_the_index(prepared: list[Prepared], index: ToyIndex) -> None:
+    for question, gold in zip(prepared, GOLDEN, strict=True):
+        assert question.response is gold
+        pool = question.retrieved
+        assert list(pool.candidates) == index.search(gold.question.body, 12)
+        assert pool.relevant.tolist() == [c.document.url in gold.documents for c in pool.candidates]
+        assert pool.relevant.sum() == 2
+        assert pool.features.documents.shape == (12, len(DOCUMENT_FEATURES))
+        bm25 = np.array([c.score for c in pool.candidates], dtype=np.float32)
+        column = DOCUMENT_FEATURES.index("norm_bm25")
+        np.testing.assert_allclose(pool.features.documents[:, column], z_scores(bm25), atol=1e-5)
+
+
+def test_labels_lie_behind_each_other_in_the_order_of_candidates(prepared: list[Prepared]) -> None:
+    for question in prepared:
+        pool = question.retrieved
+        labels = [sentence_labels(c.document, question.response.snippets) for c in pool.candidates]
+        assert pool.labels.tolist() == np.concatenate(labels).tolist()
+        assert pool.labels.sum() == 2
+        assert (
+            len(pool.labels) == len(pool.features.sentences) == sum(len(t.word_counts) for t in pool.tokens)
+        )
+
+
+def test_gold_documents_are_those_that_the_index_holds(prepared: list[Prepared]) -> None:
+    for question in prepared:
+        urls = [c.document.url for c in question.gold.candidates]
+        assert urls == [url for url in question.response.documents if url != PUBMED_URL + ABSENT]
+        assert question.gold.relevant.all()
+
+
+def test_gold_that_was_not_retrieved_has_the_lowest_score(index: ToyIndex, vocabulary: Vocabulary) -> None:
+    found = index.search(GOLDEN[0].question.body, 3)
+    far = PUBMED_URL + "505"
+    asked = Response(GOLDEN[0].question, (far, found[0].document.url, far), ())
+    (made,) = prepare(index, [asked], vocabulary, size=3)
+    assert [c.document.pmid for c in made.gold.candidates] == ["505", found[0].document.pmid]
+    assert [c.score for c in made.gold.candidates] == [found[-1].score, found[0].score]
+
+
+def test_a_question_that_finds_nothing(index: ToyIndex, vocabulary: Vocabulary) -> None:
+    (made,) = prepare(index, [Response(Question("q", "xyzzy?"), (PUBMED_URL + ABSENT,), ())], vocabulary)
+    for pool in (made.retrieved, made.gold):
+        assert pool.candidates == ()
+        assert pool.features.documents.shape == (0, len(DOCUMENT_FEATURES))
+        assert pool.features.sentences.shape == (0, len(SENTENCE_FEATURES))
+        assert pool.relevant.dtype == pool.labels.dtype == bool
+
+
+def test_progress_counts_questions(index: ToyIndex, vocabulary: Vocabulary) -> None:
+    told: list[tuple[int, int]] = []
+    prepare(index, GOLDEN[:3], vocabulary, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_scaling_is_of_retrieved_documents(prepared: list[Prepared]) -> None:
+    scaling = scaling_of(prepared)
+    documents = np.concatenate([q.retrieved.features.documents for q in prepared])
+    np.testing.assert_allclose(scaling.document_mean, documents.mean(axis=0), rtol=1e-6)
+    assert scaling.sentence_mean.shape == (len(SENTENCE_FEATURES),)
+
+
+@pytest.mark.parametrize("ranker", list(RANKERS))
+def test_examples_are_scaled_and_cut_to_the_rankers_features(ranker: str, prepared: list[Prepared]) -> None:
+    scaling, question = scaling_of(prepared), prepared[0]
+    paper, extended = (
+        example_of(question.question, question.retrieved, settings_of(ranker, features=features), scaling)
+        for features in ("paper", "extended")
+    )
+    standard = scaling.apply(question.retrieved.features)
+    assert paper.features.documents.shape == (12, 11)
+    assert extended.features.documents.shape == (12, 16)
+    assert extended.features.documents.tolist() == standard.documents.tolist()
+    assert paper.features.documents.tolist() == standard.documents[:, :11].tolist()
+    if RANKERS[ranker].units == "sentences":
+        assert paper.features.sentences.tolist() == standard.sentences[:, :10].tolist()
+        assert paper.unit_counts.tolist() == [len(t.word_counts) for t in question.retrieved.tokens]
+    else:
+        assert paper.unit_counts.tolist() == [1] * 12
