@@ -1,7 +1,8 @@
 """The rankers by name, as data: what each is built of, and with which settings it was published."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from math import inf
 from typing import Any, Literal, get_args
 
 from torch import Tensor, nn
@@ -13,6 +14,8 @@ from models.rankers.heads import DocumentRanker, SentenceRanker
 from models.rankers.pdrmm import Pdrmm
 
 Units = Literal["sentences", "documents"]
+
+_KINDS = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
 
 class SettingsError(BioqaError):
@@ -43,16 +46,21 @@ class RankerSettings:
     """Epochs without a better score on dev before training stops."""
 
     def __post_init__(self) -> None:
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            wanted = str if setting.default is MISSING else type(setting.default)
+            if type(value) is not wanted and not (wanted is float and type(value) is int):
+                raise SettingsError(f"{setting.name} {value!r} is not {_KINDS[wanted]}")
         if self.ranker not in RANKERS:
             raise SettingsError(f"ranker {self.ranker!r} is not one of {', '.join(RANKERS)}")
         if self.features not in get_args(FeatureSet):
             raise SettingsError(f"features {self.features!r} is not one of {', '.join(get_args(FeatureSet))}")
         for name in ("dimensions", "learning_rate", "pairs_per_step", "epochs", "patience"):
-            if getattr(self, name) <= 0:
+            if not 0 < getattr(self, name) < inf:
                 raise SettingsError(f"{name} {getattr(self, name)!r} is not above 0")
         for name in ("document_weight", "sentence_weight", "listwise_weight"):
-            if getattr(self, name) < 0:
-                raise SettingsError(f"{name} {getattr(self, name)!r} is below 0")
+            if not 0 <= getattr(self, name) < inf:
+                raise SettingsError(f"{name} {getattr(self, name)!r} is not 0 or above")
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,5 +1,6 @@
 """Every ranker of the registry keeps the same promises."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -163,7 +164,15 @@ def test_published_settings() -> None:
         ({"dimensions": 0}, "dimensions 0 is not above 0"),
         ({"pairs_per_step": 0}, "pairs_per_step 0 is not above 0"),
         ({"patience": 0}, "patience 0 is not above 0"),
-        ({"sentence_weight": -1}, "sentence_weight -1 is below 0"),
+        ({"sentence_weight": -1}, "sentence_weight -1 is not 0 or above"),
+        ({"learning_rate": math.nan}, "learning_rate nan is not above 0"),
+        ({"document_weight": math.inf}, "document_weight inf is not 0 or above"),
+        ({"epochs": "many"}, "epochs 'many' is not a whole number"),
+        ({"epochs": 2.5}, "epochs 2.5 is not a whole number"),
+        ({"patience": True}, "patience True is not a whole number"),
+        ({"learning_rate": None}, "learning_rate None is not a number"),
+        ({"last_layer": "no"}, "last_layer 'no' is not true or false"),
+        ({"features": 1}, "features 1 is not a text"),
         ({"colour": 1, "Epochs": 3}, "unknown settings: Epochs, colour"),
     ],
 )
