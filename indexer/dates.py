@@ -1,0 +1,72 @@
+"""When a citation was published: the earliest day that its record allows.
+
+A record is never rejected for its date. What makes no sense (31 September, month 13, year 20119) is left out,
+and the rest of the date still counts.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+
+MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
+    )
+}
+
+SEASONS = {"winter": 1, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
+"""A season's first month in its year, on the northern half of the earth; a winter may begin in January."""
+
+_YEAR = re.compile(r"(?<![0-9])(1[6-9][0-9]{2}|20[0-9]{2}|2100)(?![0-9])")
+_WORD = re.compile(r"[A-Za-z]+")
+_MONTH_AND_DAY = re.compile(r"([A-Za-z]{3,})\.?(?:[ ,]+([0-9]{1,2})(?![0-9]))?")
+_PART_OF_YEAR = re.compile(r"\b([1-4])(?:st|nd|rd|th)[ -]+(quart|trimest|half)", re.IGNORECASE)
+
+
+def parse_date(year: str, month: str = "", day: str = "", season: str = "") -> date | None:
+    """The date in the elements Year, Month, Day and Season; "" stands for one that is missing."""
+    if not (found := _YEAR.search(year)):
+        return None
+    number = month_number(month) or month_number(season) or 1
+    # A day without a month says nothing.
+    days = int(day) if day.isdecimal() and day.isascii() and month_number(month) else 1
+    return _real_date(int(found[1]), number, days)
+
+
+def parse_medline_date(text: str) -> date | None:
+    """The first date in a MedlineDate: "1998 Dec-1999 Jan", "Summer 1987", "2000 Jul 31-Aug 6"."""
+    if not (found := _YEAR.search(text)):
+        return None
+    year = int(found[1])
+    following = _YEAR.search(text, found.end())
+    after = text[found.end() : following.start() if following else None]
+    for piece in (text[: found.start()], after):
+        if part := _PART_OF_YEAR.search(piece):
+            length = 6 if part[2].lower() == "half" else 3
+            return _real_date(year, (int(part[1]) - 1) * length + 1, 1)
+        for match in _MONTH_AND_DAY.finditer(piece):
+            if number := month_number(match[1]):
+                return _real_date(year, number, int(match[2] or 1))
+    return date(year, 1, 1)
+
+
+def month_number(text: str) -> int | None:
+    """1 to 12 for "Jan", "January", "1", "01", a range's first month or a season; None for anything else."""
+    if text.isdecimal() and text.isascii():
+        return int(text) if 1 <= int(text) <= 12 else None
+    return _first(_WORD.findall(text.lower()))
+
+
+def _first(words: Iterable[str]) -> int | None:
+    for word in words:
+        if number := MONTHS.get(word[:3]) or SEASONS.get(word):
+            return number
+    return None
+
+
+def _real_date(year: int, month: int, day: int) -> date:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return date(year, month if 1 <= month <= 12 else 1, 1)

@@ -1,0 +1,15 @@
+"""Labels of an abstract's sections inside its text: "METHODS:", "Results and discussion:"."""
+
+_WORDS = (
+    "abstract|aims?|analysis|approach|areas|background|cases?|clinical|conclusions?|context|covered|data|design"
+    "|discussion|evidence|experimental|expert|extraction|features|findings|funding|goals?|hypothesis|implications"
+    "|importance|interpretation|interventions?|introduction|limitations|main|materials?|measures?|measurements?"
+    "|methodology|methods?|objectives?|opinion|outcomes?|participants|patients|population|presentation|principal"
+    "|purpose|questions?|rationale|registration|relevance|report|results?|review|scope|selection|settings?"
+    "|significance|sources?|statement|strategy|study|subjects|summary|synthesis|trial"
+)
+
+_PHRASE = rf"(?i:{_WORDS})(?:(?: |, ?| ?/ ?| and | & | of )(?i:{_WORDS})){{0,5}}"
+
+LABEL = rf"(?:[A-Z]{{3}}[A-Z /,&()-]*|(?=[A-Z]){_PHRASE}):"
+"""A regular expression: capitals, or a capitalised phrase of words that name sections; then a colon."""
