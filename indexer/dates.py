@@ -5,20 +5,21 @@ and the rest of the date still counts.
 """
 
 import re
-from collections.abc import Iterable
 from datetime import date
 
-MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
-    )
-}
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
 
 SEASONS = {"winter": 1, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
 """A season's first month in its year, on the northern half of the earth; a winter may begin in January."""
 
+# May be cut after three letters or more.
+_NUMBERS = SEASONS | {name[:n]: i for i, name in enumerate(MONTHS, 1) for n in range(3, len(name) + 1)}
+
 _YEAR = re.compile(r"(?<![0-9])(1[6-9][0-9]{2}|20[0-9]{2}|2100)(?![0-9])")
+_DAY = re.compile(r"[0-9]{1,2}")
 _WORD = re.compile(r"[A-Za-z]+")
 _MONTH_AND_DAY = re.compile(r"([A-Za-z]{3,})\.?(?:[ ,]+([0-9]{1,2})(?![0-9]))?")
 _PART_OF_YEAR = re.compile(r"\b([1-4])(?:st|nd|rd|th)[ -]+(quart|trimest|half)", re.IGNORECASE)
@@ -30,8 +31,8 @@ def parse_date(year: str, month: str = "", day: str = "", season: str = "") -> d
         return None
     number = month_number(month) or month_number(season) or 1
     # A day without a month says nothing.
-    days = int(day) if day.isdecimal() and day.isascii() and month_number(month) else 1
-    return _real_date(int(found[1]), number, days)
+    known = month_number(month) and _DAY.fullmatch(day)
+    return _real_date(int(found[1]), number, int(day) if known else 1)
 
 
 def parse_medline_date(text: str) -> date | None:
@@ -53,14 +54,10 @@ def parse_medline_date(text: str) -> date | None:
 
 def month_number(text: str) -> int | None:
     """1 to 12 for "Jan", "January", "1", "01", a range's first month or a season; None for anything else."""
-    if text.isdecimal() and text.isascii():
+    if _DAY.fullmatch(text):
         return int(text) if 1 <= int(text) <= 12 else None
-    return _first(_WORD.findall(text.lower()))
-
-
-def _first(words: Iterable[str]) -> int | None:
-    for word in words:
-        if number := MONTHS.get(word[:3]) or SEASONS.get(word):
+    for word in _WORD.findall(text.lower()):
+        if number := _NUMBERS.get(word):
             return number
     return None
 

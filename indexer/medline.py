@@ -7,9 +7,9 @@ Read are PubmedArticleSet and the older MedlineCitationSet. What a record gives:
   content: offsets count them.
 - Title: ArticleTitle. If that is empty or NLM's "[Not Available].", the VernacularTitle, if there is one.
 - Abstract: the AbstractTexts of Abstract, each as ``LABEL: text`` where it has a label (NlmCategory is none),
-  joined by ``joiner``. Without text there, the first OtherAbstract in English (it is without Language), so
-  that the record can be found by what PubMed shows of it. Otherwise OtherAbstract is left out: no offset of BioASQ
-  counts in it. Without any, the abstract is "".
+  joined by ``joiner``. Without text there, the first OtherAbstract in English (without Language it is),
+  so that the record can be found by what PubMed shows of it. Otherwise OtherAbstract is left out: no offset
+  of BioASQ counts in it. Without any, the abstract is "".
 - Date: PubDate; ArticleDate where PubDate has no year.
 - PMID and version: the citation's own PMID element, never those of comments or references; no Version is 1.
 """

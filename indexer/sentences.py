@@ -23,7 +23,11 @@ _OPENING = r"""["'“‘«(\[{]*"""
 _PLAIN_WORD = re.compile(rf"{_OPENING}(?:[^\W_]+-)*([^\W_]{{2,}})[)\]%]*|\S*[^\W_]{{2}}[)\]%]")
 _PLAIN_START = re.compile(rf"{_OPENING}[A-Z0-9]")
 _UNIT = re.compile(r"[0-9°] ?[A-Za-z%]")
-_TOKEN = re.compile(r"\S+")
+
+LONGEST = 60
+"""Characters of a word that are looked at, so that no text takes more than linear time."""
+
+_TOKEN = re.compile(rf"\S{{1,{LONGEST}}}")
 
 
 def split(text: str) -> list[Span]:
@@ -72,6 +76,7 @@ def _split(text: str, begin: int) -> list[Span]:
 
 def _is_end(text: str, begin: int, match: re.Match[str]) -> bool:
     mark = match.start()
+    begin = max(begin, mark - LONGEST)
     word = text[max(text.rfind(" ", begin, mark) + 1, begin) : mark]
     if _PLAIN_START.match(text, match.end()):
         plain = _PLAIN_WORD.fullmatch(word)

@@ -33,13 +33,13 @@ class MedlineError(BioqaError):
 
 def records(path: Path) -> Iterator[etree._Element]:
     """The root's children as they are read, each good until the next is asked for."""
-    try:
-        with path.open("rb") as plain:
+    with path.open("rb") as plain:
+        try:
             yield from _parsed(_unzipped(plain), path)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise MedlineError(f"{path}: broken gzip: {error}") from error
-    except etree.XMLSyntaxError as error:
-        raise MedlineError(f"{path}: broken XML: {error.msg}") from error
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise MedlineError(f"{path}, near byte {plain.tell()}: broken gzip: {error}") from error
+        except etree.XMLSyntaxError as error:
+            raise MedlineError(f"{path}: broken XML: {error.msg}") from error
 
 
 def _unzipped(plain: BinaryIO) -> BinaryIO:
@@ -55,6 +55,7 @@ def _parsed(stream: BinaryIO, path: Path) -> Iterator[etree._Element]:
     root = None
     while chunk:
         parser.feed(chunk)
+        _refuse_fatal(parser, path)
         for kind, element in parser.read_events():
             if root is None:
                 root = element
@@ -77,6 +78,12 @@ def _others(
         if child.tag not in kinds:
             yield child
         root.remove(child)
+
+
+def _refuse_fatal(parser: "etree.XMLPullParser[Any]", path: Path) -> None:
+    """lxml does not raise for an undeclared entity, but starts afresh with the next chunk."""
+    for error in parser.feed_error_log.filter_from_fatals():
+        raise MedlineError(f"{path}: broken XML: {error.message}, line {error.line}, column {error.column}")
 
 
 def _refuse_entities(record: etree._Element, path: Path) -> None:
