@@ -253,8 +253,9 @@ class Scaling:
             np.maximum(sentences.std(axis=0), 1e-3),
         )
 
-    def apply(self, features: Features) -> Features:
-        return Features(
-            (features.documents - self.document_mean) / self.document_deviation,
-            (features.sentences - self.sentence_mean) / self.sentence_deviation,
-        )
+    def apply(self, features: Features, used: FeatureSet) -> Features:
+        """Standardised features, cut to the set used."""
+        documents, sentences = feature_counts(used)
+        standard_documents = (features.documents - self.document_mean) / self.document_deviation
+        standard_sentences = (features.sentences - self.sentence_mean) / self.sentence_deviation
+        return Features(standard_documents[:, :documents], standard_sentences[:, :sentences])

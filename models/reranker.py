@@ -12,7 +12,7 @@ from models import checkpoint
 from models.arrays import Floats, Ints
 from models.batch import Example, collate, document_example, sentence_example
 from models.checkpoint import Checkpoint, CheckpointError
-from models.features import SENTENCE_FEATURES, FeatureExtractor, Features, feature_counts
+from models.features import SENTENCE_FEATURES, FeatureExtractor, Features
 from models.ranking import RankedDocument, Ranking
 from models.registry import RANKERS
 from models.selection import Calibration
@@ -36,7 +36,7 @@ class Reranker:
     ) -> None:
         self.name = name
         self.hash = fingerprint
-        self._checkpoint = loaded
+        self.checkpoint = loaded
         self._tokens = DocumentTokens(loaded.vocabulary, cached_documents)
         self._features = FeatureExtractor(loaded.vocabulary)
         self._units = RANKERS[loaded.settings.ranker].units
@@ -63,11 +63,11 @@ class Reranker:
     def config(self) -> Mapping[str, Any]:
         """Settings, training data, measured scores and calibration."""
         hidden = ("scaling", "document_features", "sentence_features")
-        return {key: value for key, value in self._checkpoint.config.items() if key not in hidden}
+        return {key: value for key, value in self.checkpoint.config.items() if key not in hidden}
 
     @property
     def calibration(self) -> Calibration:
-        return self._checkpoint.calibration
+        return self.checkpoint.calibration
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
         """All candidates, best first, with a score for each of their sentences.
@@ -78,7 +78,7 @@ class Reranker:
             return Ranking(())
         example, features = self.example(question, candidates)
         with torch.inference_mode():
-            scores = self._checkpoint.model(collate([example], self._checkpoint.vocabulary))
+            scores = self.checkpoint.model(collate([example], self.checkpoint.vocabulary))
         documents = scores.documents.numpy()
         by_sentence = scores.sentences.numpy()
         if self._units == "documents":
@@ -87,20 +87,13 @@ class Reranker:
 
     def example(self, question: str, candidates: Sequence[Candidate]) -> tuple[Example, Features]:
         """What the model reads of a question and its candidates, and the features before scaling."""
-        asked = tokenise_question(question, self._checkpoint.vocabulary)
+        asked = tokenise_question(question, self.checkpoint.vocabulary)
         documents = self._tokens([candidate.document for candidate in candidates])
         bm25 = np.array([candidate.score for candidate in candidates], dtype=np.float32)
         features = self._features(asked, documents, bm25)
-        used = scaled(features, self._checkpoint)
+        used = self.checkpoint.scaling.apply(features, self.checkpoint.settings.features)
         make = sentence_example if self._units == "sentences" else document_example
         return make(asked, documents, used), features
-
-
-def scaled(features: Features, loaded: Checkpoint) -> Features:
-    """Standardised features, cut to those that the ranker's settings name."""
-    documents, sentences = feature_counts(loaded.settings.features)
-    standard = loaded.scaling.apply(features)
-    return Features(standard.documents[:, :documents], standard.sentences[:, :sentences])
 
 
 def ranking(candidates: Sequence[Candidate], documents: Floats, sentences: Floats) -> Ranking:

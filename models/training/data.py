@@ -10,7 +10,7 @@ import numpy as np
 from bioasq.domain import PUBMED_URL, Candidate, Document, Response
 from models.arrays import Booleans
 from models.batch import Example, document_example, sentence_example
-from models.features import FeatureExtractor, Features, Scaling, feature_counts
+from models.features import FeatureExtractor, Features, Scaling
 from models.registry import RANKERS, RankerSettings
 from models.tokens import DocumentTokens, TokenisedDocument, TokenisedQuestion, tokenise_question
 from models.training.labels import sentence_labels
@@ -108,8 +108,5 @@ def example_of(
     question: TokenisedQuestion, pool: Pool, settings: RankerSettings, scaling: Scaling
 ) -> Example:
     """What a ranker of these settings reads."""
-    documents, sentences = feature_counts(settings.features)
-    standard = scaling.apply(pool.features)
-    features = Features(standard.documents[:, :documents], standard.sentences[:, :sentences])
     make = sentence_example if RANKERS[settings.ranker].units == "sentences" else document_example
-    return make(question, pool.tokens, features)
+    return make(question, pool.tokens, scaling.apply(pool.features, settings.features))

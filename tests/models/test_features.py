@@ -220,7 +220,7 @@ def test_scaling_gives_the_training_data_mean_nought_and_deviation_one() -> None
     parts = [Features(generator.normal(3, 2, (n, 2)), generator.normal(-1, 5, (2 * n, 3))) for n in (5, 20)]
     parts[0].sentences[:, 2] = parts[1].sentences[:, 2] = 4.0
     scaling = Scaling.of(parts)
-    scaled = [scaling.apply(part) for part in parts]
+    scaled = [scaling.apply(part, "extended") for part in parts]
     for name in ("documents", "sentences"):
         values = np.concatenate([getattr(part, name) for part in scaled])
         np.testing.assert_allclose(values.mean(axis=0), 0, atol=1e-12)

@@ -79,7 +79,7 @@ def test_examples_are_scaled_and_cut_to_the_rankers_features(ranker: str, prepar
         example_of(question.question, question.retrieved, settings_of(ranker, features=features), scaling)
         for features in ("paper", "extended")
     )
-    standard = scaling.apply(question.retrieved.features)
+    standard = scaling.apply(question.retrieved.features, "extended")
     assert paper.features.documents.shape == (12, 11)
     assert extended.features.documents.shape == (12, 16)
     assert extended.features.documents.tolist() == standard.documents.tolist()

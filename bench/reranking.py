@@ -1,0 +1,104 @@
+"""Re-ranking 100 documents and answering end to end: milliseconds a question, and where they go.
+
+    python -m bench.reranking --index DIR --questions FILE [--ranker NAME]
+
+Warm: the model has run before. Cold documents have never been tokenised by this process, the usual case on
+all of MEDLINE; known documents come from the ranker's cache.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median, quantiles
+
+import numpy as np
+import torch
+
+from bioasq.domain import Candidate
+from bioasq.files import read_golden
+from indexer.search.tantivy import TantivyIndex
+from models.batch import collate
+from models.features import FeatureExtractor
+from models.reranker import DEFAULT, Reranker
+from models.selection import select
+from models.tokens import tokenise_document, tokenise_question
+
+WARM_UP = 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--index", type=Path, required=True)
+    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--ranker", default=DEFAULT)
+    options = parser.parse_args()
+    questions = [response.question.body for response in read_golden(options.questions).responses]
+    with TantivyIndex.open(options.index) as index:
+        found = [index.search(question, 100) for question in questions]
+        sentences = [sum(len(c.document.sentences) for c in candidates) for candidates in found]
+        print(
+            f"{options.ranker}, {len(questions)} questions, {torch.get_num_threads()} threads; "
+            f"{median(map(len, found)):.0f} documents and {median(sentences):.0f} sentences a question"
+        )
+        cold = Reranker.load(options.ranker, cached_documents=0)
+        known = Reranker.load(options.ranker, cached_documents=1_000_000)
+        _report("re-rank, cold documents", lambda q, c: cold.rank(q, c), questions, found)
+        for question, candidates in zip(questions, found, strict=True):
+            known.rank(question, candidates)
+        _report("re-rank, known documents", lambda q, c: known.rank(q, c), questions, found)
+        _report(
+            "retrieve, re-rank (cold) and select",
+            lambda q, c: select(cold.rank(q, index.search(q, 100)), cold.calibration),
+            questions,
+            found,
+        )
+        _stages(cold, questions, found)
+
+
+def _report(
+    name: str,
+    work: Callable[[str, list[Candidate]], object],
+    questions: Sequence[str],
+    found: Sequence[list[Candidate]],
+) -> None:
+    for question, candidates in zip(questions[:WARM_UP], found[:WARM_UP], strict=True):
+        work(question, candidates)
+    times = []
+    for question, candidates in zip(questions, found, strict=True):
+        begun = time.perf_counter()
+        work(question, candidates)
+        times.append(1000 * (time.perf_counter() - begun))
+    print(f"{name:38} p50 {median(times):6.2f} ms   p95 {quantiles(times, n=20)[-1]:6.2f} ms", flush=True)
+
+
+def _stages(ranker: Reranker, questions: Sequence[str], found: Sequence[list[Candidate]]) -> None:
+    """The medians of the parts of a cold re-ranking."""
+    loaded = ranker.checkpoint
+    vocabulary, extract = loaded.vocabulary, FeatureExtractor(loaded.vocabulary)
+    names = ("tokenise", "features", "collate", "model")
+    spent: dict[str, list[float]] = {name: [] for name in names}
+    for question, candidates in zip(questions, found, strict=True):
+        marks = [time.perf_counter()]
+        tokens = [tokenise_document(candidate.document, vocabulary) for candidate in candidates]
+        marks.append(time.perf_counter())
+        bm25 = np.array([candidate.score for candidate in candidates], dtype=np.float32)
+        extract(tokenise_question(question, vocabulary), tokens, bm25)
+        marks.append(time.perf_counter())
+        # Tokens and features are taken from a warm cache here, so that only the rest is new.
+        example, _ = ranker.example(question, candidates)
+        begun = time.perf_counter()
+        batch = collate([example], vocabulary)
+        collated = time.perf_counter()
+        with torch.inference_mode():
+            loaded.model(batch)
+        ends = (marks[1] - marks[0], marks[2] - marks[1], collated - begun, time.perf_counter() - collated)
+        for name, seconds in zip(names, ends, strict=True):
+            spent[name].append(1000 * seconds)
+    print("of which: " + ", ".join(f"{name} {median(spent[name]):.2f} ms" for name in names))
+
+
+if __name__ == "__main__":
+    main()
