@@ -109,7 +109,6 @@ def _root_name(head: bytes, path: Path) -> str:
                     f"{path}, line {root.sourceline}: the root is {tag}, not {' or '.join(RECORDS)}"
                 )
             return tag
-    parser.close()
     raise MedlineError(f"{path}: no root element in the first {len(head)} bytes")
 
 
