@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# The index that is served: the sample's, unless another is named (make serve INDEX=medline).
+INDEX ?= data/sample-index
 
 .PHONY: demo test check bench serve clean
 
@@ -13,7 +15,7 @@ $(INSTALLED): pyproject.toml
 	touch $@
 
 demo: $(INSTALLED)
-	$(BIN)/bioqa demo
+	$(BIN)/bioqa demo --index data/sample-index
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n auto --dist worksteal
@@ -29,7 +31,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench
 
 serve: $(INSTALLED)
-	$(BIN)/bioqa serve
+	$(BIN)/bioqa serve --index $(INDEX)
 
 clean:
 	rm -rf $(VENV)
