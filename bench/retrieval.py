@@ -119,7 +119,7 @@ class Variant:
             ]
             query = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
             hits = searcher.search(query, TOP, count=False).hits
-            return [PUBMED_URL + searcher.doc(address).get_first("pmid") for _, address in hits]
+            return [PUBMED_URL + str(searcher.doc(address).get_first("pmid")) for _, address in hits]
 
         return search
 

@@ -275,12 +275,12 @@ def test_searching_goes_on_while_the_index_is_written(folder: Path) -> None:
         threads = [threading.Thread(target=search) for _ in range(3)]
         for thread in threads:
             thread.start()
-        for number in range(2, 40):
+        for number in range(2, 21):
             writer.apply([Upsert(document(number, "Insulin."))])
             writer.commit()
         done.set()
         for thread in threads:
             thread.join()
-        assert len(reader.search("insulin")) == 39
+        assert len(reader.search("insulin")) == 20
     assert min(seen) >= 1
-    assert max(seen) <= 39
+    assert max(seen) <= 20
