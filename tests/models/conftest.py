@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from models import checkpoint
 from models.checkpoint import Checkpoint
@@ -25,9 +26,10 @@ VARIANTS: dict[str, RankerSettings] = {
 """Every ranker of the registry, in each form that changes what it computes."""
 
 
-@pytest.fixture(params=list(VARIANTS))
-def settings(request: pytest.FixtureRequest) -> RankerSettings:
-    return VARIANTS[request.param]
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Toy tensors gain nothing from a second thread, and where cores are busy the two wait for each other."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from models.evaluation import measure
 from models.features import Features
 from models.registry import RANKERS, RankerSettings, settings_of
 from models.selection import Calibration
+from models.training import run
 from models.training.data import Pool, Prepared, scaling_of
 from models.training.loop import Epoch
 from models.training.run import (
@@ -68,6 +69,18 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_torchs_generator_alone(
     assert torch.equal(torch.random.get_rng_state(), state)
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_the_seed_decides_the_first_weights(
+    vocabulary: Vocabulary, prepared: list[Prepared], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "fit", lambda *_: [])
+    settings = settings_of("jpdrmm", dimensions=6)
+    first, again, other = (
+        _train(settings, vocabulary, prepared, seed).model.state_dict() for seed in (1, 1, 2)
+    )
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not any(torch.equal(first[name], other[name]) for name in first)
 
 
 @pytest.mark.parametrize("ranker", list(RANKERS))
