@@ -2,7 +2,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.batch import Packing, collate, document_example, sentence_example
@@ -15,6 +15,7 @@ from tests.models.toys import document, random_example
 JPDRMM = settings_of("jpdrmm")
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 6), max_size=8))
 def test_packing_goes_through_all_first_words_then_all_second_words(lengths: list[int]) -> None:
     packing = Packing.of(np.array(lengths, dtype=np.int64))

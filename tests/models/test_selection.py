@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.ranking import RankedDocument, Ranking, Selection
@@ -72,6 +72,7 @@ _SCORE = st.floats(-1e9, 1e9)
 _SCALE = st.floats(0, 1e3)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(_SCORE, st.lists(_SCORE, max_size=4)), max_size=14),
     st.builds(Calibration, _SCALE, _SCORE, _SCALE),

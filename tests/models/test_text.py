@@ -1,7 +1,7 @@
 import zlib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.text import STOP_WORDS, stem, terms, unknown_id, words
@@ -25,6 +25,7 @@ def test_cleaning(text: str, cleaned: list[str]) -> None:
     assert words(text) == cleaned
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_cleaning_is_idempotent_and_leaves_no_upper_case_or_punctuation(text: str) -> None:
     cleaned = words(text)
@@ -52,6 +53,7 @@ def test_terms_are_runs_of_letters_and_digits(text: str, expected: list[str]) ->
     assert terms(text) == expected
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_terms_leave_out_nothing_but_separators(text: str) -> None:
     expected, previous = "", ""
