@@ -66,7 +66,10 @@ def save(checkpoint: Checkpoint, folder: Path) -> None:
         (unfinished / "config.json").write_text(config + "\n", encoding="utf-8")
         save_file(checkpoint.model.state_dict(), unfinished / "model.safetensors")
         checkpoint.vocabulary.save(unfinished)
+        # safetensors and mkdtemp make what only their owner can read; a service often runs as another user.
         unfinished.chmod(0o755)
+        for name in FILES:
+            (unfinished / name).chmod(0o644)
         if folder.exists():
             shutil.rmtree(folder)
         unfinished.replace(folder)

@@ -10,7 +10,7 @@ from bioasq.errors import BioqaError
 from bioasq.files import read_golden
 from models.checkpoint import Checkpoint, save
 from models.registry import SettingsError, settings_of
-from models.reranker import DEFAULT, WEIGHTS
+from models.reranker import DEFAULT, WEIGHTS, available
 from models.training.data import Prepared, Searcher, prepare
 from models.training.loop import Epoch
 from models.training.run import make_checkpoint
@@ -22,6 +22,8 @@ Preparing = Callable[[str, int, int], None]
 
 def bundled_vocabulary() -> Vocabulary:
     """The one that the default ranker was trained with."""
+    if DEFAULT not in available():
+        raise BioqaError("no vocabulary is bundled: make one with `bioqa vocabulary` and name it")
     return Vocabulary.load(WEIGHTS / DEFAULT)
 
 
