@@ -4,8 +4,11 @@ They are two lists in place of a trained model: NLTK's own is trained on newspap
 package, and Punkt trained on 44,448 citations takes hundreds of plain words for abbreviations.
 """
 
-from collections.abc import Callable
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 _ABBREVIATIONS = """
     a.d a.m a.u al appl approx assoc b.c b.d b.g b.i.d b.p.m b.w biochem biol bull c.f c.i c.s ca cf ch
@@ -53,11 +56,11 @@ _LOWER_INSIDE = 1 << 5
 @lru_cache(maxsize=1 << 14)
 def breaks(context: str) -> bool:
     """Whether a sentence ends inside "word. next", two tokens with the mark between them."""
-    return _decider()(context)
+    return bool(tokenizer().text_contains_sentbreak(context))
 
 
 @cache
-def _decider() -> Callable[[str], bool]:
+def tokenizer() -> "PunktSentenceTokenizer":
     # NLTK takes over a second to import: only those who cut sentences pay for it.
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
@@ -66,5 +69,4 @@ def _decider() -> Callable[[str], bool]:
     parameters.sent_starters = set(STARTERS)
     for word in STARTERS:
         parameters.add_ortho_context(word, _LOWER_INSIDE)
-    decide: Callable[[str], bool] = PunktSentenceTokenizer(parameters).text_contains_sentbreak
-    return decide
+    return PunktSentenceTokenizer(parameters)

@@ -8,6 +8,7 @@ A section label ("METHODS:") in an abstract is a span of its own: annotators beg
 """
 
 import re
+from collections.abc import Iterable
 
 from bioasq.domain import Part, Sentence
 from indexer.labels import LABEL
@@ -37,17 +38,21 @@ def split(text: str) -> list[Span]:
 
 def split_abstract(text: str, label: str = "") -> list[Span]:
     """As ``split``, for a part of an abstract, labels apart; ``label`` is the one that it is known by."""
-    spans: list[Span] = []
-    begin = 0
     if label and text.startswith(f"{label}: "):
         begin = len(label) + 1
-        spans.append((_skip_space(text, 0), begin))
-    for first, end in _split(text, begin):
-        if match := _LABEL_FIRST.match(text, first, end):
-            spans += (match.span(1), (match.end(), end))
+        return [(_skip_space(text, 0), begin), *labels_apart(text, _split(text, begin))]
+    return labels_apart(text, split(text))
+
+
+def labels_apart(text: str, spans: Iterable[Span]) -> list[Span]:
+    """The spans, with each label that a sentence begins with as a span of its own."""
+    apart: list[Span] = []
+    for begin, end in spans:
+        if match := _LABEL_FIRST.match(text, begin, end):
+            apart += (match.span(1), (match.end(), end))
         else:
-            spans.append((first, end))
-    return spans
+            apart.append((begin, end))
+    return apart
 
 
 def sentences_of(title: str, abstract: str, parts: tuple[Part, ...]) -> tuple[Sentence, ...]:
