@@ -85,7 +85,7 @@ class FeatureExtractor:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._stop_ids = np.array(sorted(map(vocabulary.word_id, STOP_WORDS)), dtype=np.int64)
+        self._stop_ids = np.array(sorted(vocabulary.word_ids[word] for word in STOP_WORDS), dtype=np.int64)
 
     def __call__(
         self, question: TokenisedQuestion, documents: Sequence[TokenisedDocument], bm25: Floats

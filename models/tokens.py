@@ -5,9 +5,8 @@ is computed of a sentence cannot depend on its neighbours in a batch.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from threading import Lock
 
 import numpy as np
@@ -15,8 +14,8 @@ import numpy.typing as npt
 
 from bioasq.domain import Document
 from models.arrays import Ints
-from models.text import STOP_WORDS, terms, words
-from models.vocabulary import Vocabulary
+from models.text import END, terms, words
+from models.vocabulary import END_ID, STOP, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,52 +41,39 @@ class TokenisedQuestion:
 
 
 def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestion:
+    question = question.replace(END, " ")
+    stems = np.array([vocabulary.term_ids[term] for term in terms(question)], dtype=np.int64)
     return TokenisedQuestion(
-        np.array(_word_ids(question, vocabulary), dtype=np.int64),
-        np.array(_stem_ids(question, vocabulary), dtype=np.int64),
+        np.array([vocabulary.word_ids[word] for word in words(question)], dtype=np.int64),
+        stems[stems != STOP],
         len(question.strip()),
     )
 
 
 def tokenise_document(document: Document, vocabulary: Vocabulary) -> TokenisedDocument:
-    texts = [document.sentence_text(sentence) for sentence in document.sentences]
-    word_ids = [_word_ids(text, vocabulary) for text in texts]
-    stem_ids = [_stem_ids(text, vocabulary) for text in texts]
+    # With each sentence's end marked, a whole document is cleaned, split and looked up at once.
+    texts = [document.sentence_text(sentence).replace(END, " ") for sentence in document.sentences]
+    joined = f" {END} ".join([*texts, ""])
+    word_ids, word_counts = _packed(words(joined), vocabulary.word_ids)
+    stem_ids, stem_counts = _packed(terms(joined), vocabulary.term_ids)
     return TokenisedDocument(
-        words=_packed(word_ids),
-        word_counts=_lengths(word_ids),
-        stems=_packed(stem_ids),
-        stem_counts=_lengths(stem_ids),
-        characters=_lengths(texts),
+        words=word_ids,
+        word_counts=word_counts,
+        stems=stem_ids,
+        stem_counts=stem_counts,
+        characters=np.array([s.end - s.begin for s in document.sentences], dtype=np.int64),
         titles=np.array([s.section == "title" for s in document.sentences], dtype=np.bool_),
     )
 
 
-def _word_ids(text: str, vocabulary: Vocabulary) -> list[int]:
-    tokens = words(text)
-    found = list(map(vocabulary.word_ids.get, tokens))
-    return [
-        vocabulary.word_id(token) if known is None else known
-        for token, known in zip(tokens, found, strict=True)
-    ]
-
-
-def _stem_ids(text: str, vocabulary: Vocabulary) -> list[int]:
-    tokens = [token for token in terms(text) if token not in STOP_WORDS]
-    found = map(vocabulary.term_ids.get, tokens)
-    ids = (
-        vocabulary.stem_id(token) if known is None else known
-        for token, known in zip(tokens, found, strict=True)
-    )
-    return [number for number in ids if number is not None]
-
-
-def _packed(ids: Sequence[list[int]]) -> Ints:
-    return np.array(list(chain.from_iterable(ids)), dtype=np.int64)
-
-
-def _lengths(units: Sequence[Sized]) -> Ints:
-    return np.array([len(unit) for unit in units], dtype=np.int64)
+def _packed(tokens: list[str], ids: dict[str, int]) -> tuple[Ints, Ints]:
+    """The ids of all units, stop words left out, and how many each unit has."""
+    found = np.array([*map(ids.__getitem__, tokens)], dtype=np.int64)
+    found = found[found != STOP]
+    ends = np.flatnonzero(found == END_ID)
+    counts = ends.copy()
+    counts[1:] -= ends[:-1] + 1
+    return found[found != END_ID], counts
 
 
 class DocumentTokens:

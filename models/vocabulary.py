@@ -16,7 +16,13 @@ from safetensors.numpy import load_file, save_file
 from bioasq.domain import Document
 from bioasq.errors import BioqaError
 from models.arrays import Floats, Ints
-from models.text import stem, terms, unknown_id, words
+from models.text import END, STOP_WORDS, stem, terms, unknown_id, words
+
+STOP = -(1 << 40)
+"""The id of stop words among stems: outside those of unknown words."""
+
+END_ID = STOP - 1
+"""The id of ``models.text.END``."""
 
 
 class VocabularyError(BioqaError):
@@ -31,6 +37,24 @@ class Means:
     sentence_words: float
     document_stems: float
     sentence_stems: float
+
+
+class _WordIds(dict[str, int]):
+    """Looked up at C speed; only unknown words come to Python."""
+
+    def __missing__(self, word: str) -> int:
+        return unknown_id(word)
+
+
+class _TermIds(dict[str, int]):
+    def __init__(self, of_terms: dict[str, int], of_stems: dict[str, int]) -> None:
+        super().__init__({END: END_ID} | of_terms | dict.fromkeys(STOP_WORDS, STOP))
+        self._of_stems = of_stems
+
+    def __missing__(self, term: str) -> int:
+        name = stem(term)
+        known = self._of_stems.get(name)
+        return unknown_id(name) if known is None else known
 
 
 @dataclass(frozen=True)
@@ -51,33 +75,18 @@ class Vocabulary:
     """[T] as ``idf``"""
     means: Means
     word_ids: dict[str, int] = field(init=False, repr=False)
+    """By word; ``unknown_id`` outside the vocabulary."""
     term_ids: dict[str, int] = field(init=False, repr=False)
-    """Stem ids by term."""
-    stem_ids: dict[str, int] = field(init=False, repr=False)
+    """Stem ids by term; STOP for stop words, ``unknown_id`` of the stem outside the vocabulary."""
 
     def __post_init__(self) -> None:
-        of_terms = self.term_stems.tolist()
-        object.__setattr__(self, "word_ids", {word: i for i, word in enumerate(self.words)})
-        object.__setattr__(self, "term_ids", dict(zip(self.terms, of_terms, strict=True)))
+        word_ids = _WordIds({END: END_ID} | {word: i for i, word in enumerate(self.words)})
+        of_terms = dict(zip(self.terms, self.term_stems.tolist(), strict=True))
         # One term suffices to know a stem again: stemming it gives the stem's name.
-        names = {number: term for term, number in reversed(self.term_ids.items())}
-        object.__setattr__(self, "stem_ids", {stem(term): number for number, term in names.items()})
-
-    def word_id(self, word: str) -> int:
-        """The word's id; a negative one (``unknown_id``) outside the vocabulary."""
-        known = self.word_ids.get(word)
-        return unknown_id(word) if known is None else known
-
-    def stem_id(self, term: str) -> int | None:
-        """The id of a term's stem; a negative one outside the vocabulary, None for a stop word."""
-        known = self.term_ids.get(term)
-        if known is not None:
-            return known
-        name = stem(term)
-        if not name:
-            return None
-        found = self.stem_ids.get(name)
-        return unknown_id(name) if found is None else found
+        names = {number: term for term, number in reversed(of_terms.items())}
+        term_ids = _TermIds(of_terms, {stem(term): number for number, term in names.items()})
+        object.__setattr__(self, "word_ids", word_ids)
+        object.__setattr__(self, "term_ids", term_ids)
 
     def idf_of(self, ids: Ints) -> Floats:
         """IDF by word id; an unknown word has the table's maximum."""

@@ -35,19 +35,11 @@ class Context(nn.Module):
         inside = vectors.new_zeros(len(vectors) + len(lengths), 1)
         inside[places] = 1.0
         x = vectors.new_zeros(len(inside), vectors.shape[1]).index_copy(0, places, vectors)
+        # Channels first, as Conv1d wants them: [1, dimensions, rows].
+        x = x.T[None].contiguous()
         for convolution in self.convolutions:
-            x = x + torch.sigmoid(_convolve(convolution, x)) * inside
-        return x[places]
-
-
-def _convolve(convolution: nn.Module, x: Tensor) -> Tensor:
-    """A width-3 convolution over [rows, channels] as one matrix product: faster than Conv1d on a CPU."""
-    assert isinstance(convolution, nn.Conv1d)
-    zero = x.new_zeros(1, x.shape[1])
-    padded = torch.cat([zero, x, zero])
-    around = torch.cat([padded[:-2], x, padded[2:]], dim=1)
-    weight = convolution.weight.permute(2, 1, 0).reshape(around.shape[1], -1)
-    return torch.addmm(convolution.bias, around, weight) if convolution.bias is not None else around @ weight
+            x = x + torch.sigmoid(convolution(x)) * inside.T
+        return x[0].T[places]
 
 
 class Pdrmm(nn.Module):

@@ -26,12 +26,11 @@ TEXT = document(
 
 
 def _ids(text: str, vocabulary: Vocabulary) -> list[int]:
-    return [vocabulary.word_id(word) for word in words(text)]
+    return [vocabulary.word_ids[word] for word in words(text)]
 
 
 def _stem_ids(text: str, vocabulary: Vocabulary) -> list[int]:
-    ids = (vocabulary.stem_id(term) for term in terms(text) if term not in STOP_WORDS)
-    return [number for number in ids if number is not None]
+    return [vocabulary.term_ids[term] for term in terms(text) if term not in STOP_WORDS]
 
 
 def test_a_document_is_its_sentences_one_behind_the_other(vocabulary: Vocabulary) -> None:
@@ -55,7 +54,10 @@ def test_known_words_and_stems_have_positions_and_others_negative_ids(vocabulary
         word for text in (TEXT.title, TEXT.abstract) for word in words(text) if word in vocabulary.word_ids
     ]
     assert (found.words < 0).any()
-    names = {number: stem(term) for term, number in vocabulary.term_ids.items()}
+    names = {
+        number: stem(term)
+        for term, number in zip(vocabulary.terms, vocabulary.term_stems.tolist(), strict=True)
+    }
     assert [names[i] for i in found.stems.tolist() if i >= 0] == [
         stem(term)
         for text in (TEXT.title, TEXT.abstract)

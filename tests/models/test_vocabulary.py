@@ -8,7 +8,7 @@ from safetensors.numpy import load_file, save_file
 
 from bioasq.domain import Document
 from models.text import stem, terms, unknown_id
-from models.vocabulary import Means, Vocabulary, VocabularyError
+from models.vocabulary import STOP, Means, Vocabulary, VocabularyError
 from tests.models.toys import DOCUMENTS, corpus_words, document
 
 
@@ -50,17 +50,16 @@ def test_means_for_length_normalisation(built: Vocabulary) -> None:
 
 def test_ids_of_words_and_stems(built: Vocabulary) -> None:
     for word in built.words:
-        assert built.words[built.word_id(word)] == word
+        assert built.words[built.word_ids[word]] == word
     for term in built.terms:
-        number = built.stem_id(term)
-        assert number is not None
+        number = built.term_ids[term]
         assert {stem(t) for t, i in zip(built.terms, built.term_stems, strict=True) if i == number} == {
             stem(term)
         }
-    assert built.word_id("xyzzy") == unknown_id("xyzzy")
-    assert built.stem_id("drugged") == built.stem_id("drug") == built.term_ids["drug"]
-    assert built.stem_id("xyzzies") == unknown_id(stem("xyzzies"))
-    assert built.stem_id("the") is None
+    assert built.word_ids["xyzzy"] == unknown_id("xyzzy")
+    assert built.term_ids["drugged"] == built.term_ids["drug"]
+    assert built.term_ids["xyzzies"] == unknown_id(stem("xyzzies"))
+    assert built.term_ids["the"] == STOP
 
 
 def test_an_unknown_word_has_the_highest_idf(built: Vocabulary) -> None:
