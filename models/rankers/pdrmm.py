@@ -30,6 +30,8 @@ class Context(nn.Module):
 
     def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         """``vectors`` [words, dimensions] of packed units with ``lengths`` [units] → the same shape."""
+        if not len(vectors):
+            return vectors
         unit = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
         places = torch.arange(len(vectors)) + unit
         inside = vectors.new_zeros(len(vectors) + len(lengths), 1)
