@@ -14,7 +14,7 @@ from lxml import etree
 
 from bioasq.errors import BioqaError
 
-CHUNK = 1 << 17
+CHUNK = 1 << 16
 """Bytes of XML parsed at a time. With one record, this is what is held in memory."""
 
 RECORDS = {
