@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from bioasq.domain import PUBMED_URL, Document, Response, Section, Sentence, Snippet
+from bioasq.domain import PUBMED_URL, Document, Response, Section, Snippet
 from bioasq.files import read_golden, read_testset
 from bioasq.golden import Golden
 from indexer.events import Upsert
@@ -148,13 +148,12 @@ def test_gold_snippets_are_whole_sentences(golden: Golden, documents: dict[str, 
 
 
 def test_the_splitter_finds_nearly_all_gold_sentences(golden: Golden, documents: dict[str, Document]) -> None:
-    found = [
-        Sentence(section, snippet.begin, snippet.end) in documents[snippet.document].sentences
-        for snippet in snippets(golden)
-        for section in SECTIONS
-        if section == snippet.begin_section
-    ]
-    assert len(found) == len(snippets(golden))
+    """A snippet that begins with a section's label is two spans, the label being one of its own."""
+    found = []
+    for snippet in snippets(golden):
+        sentences = [s for s in documents[snippet.document].sentences if s.section == snippet.begin_section]
+        begins = snippet.begin in {sentence.begin for sentence in sentences}
+        found.append(begins and snippet.end in {sentence.end for sentence in sentences})
     assert sum(found) / len(found) >= 0.97
 
 
