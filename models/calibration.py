@@ -1,8 +1,9 @@
 """Tuning the selection's three scalars on development questions, for any system alike.
 
 For each setting the snippets that it would select are scored by snippet F1. Sentences of one document
-neither overlap nor merge, so F1 needs only each sentence's size and its overlap with the gold, and the
-whole grid is a few array operations a question.
+do not overlap, so F1 needs only each sentence's size and its overlap with the gold, and the whole grid is
+a few array operations a question. (The official tool merges two that touch, as at a boundary between parts
+joined by nothing; that one shared position is neglected here, not in what is reported.)
 """
 
 from collections.abc import Sequence

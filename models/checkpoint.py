@@ -70,9 +70,12 @@ def save(checkpoint: Checkpoint, folder: Path) -> None:
         unfinished.chmod(0o755)
         for name in FILES:
             (unfinished / name).chmod(0o644)
+        # Aside first, so that whenever this is stopped the old or the new one is there whole.
+        aside = unfinished.with_name(unfinished.name + "-old")
         if folder.exists():
-            shutil.rmtree(folder)
+            folder.replace(aside)
         unfinished.replace(folder)
+        shutil.rmtree(aside, ignore_errors=True)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 

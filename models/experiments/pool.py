@@ -5,6 +5,7 @@ calibrated on dev. Trained systems are trained once a seed, in processes of one 
 run measured is kept as a file, so that an interrupted experiment goes on where it was.
 """
 
+import hashlib
 import json
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,8 +14,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
+from bioasq.errors import BioqaError
 from models.experiments import baselines
 from models.experiments.results import Run, run_of
 from models.features import Scaling
@@ -70,6 +73,15 @@ class Data:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scaling", scaling_of(self.train))
 
+    def fingerprint(self) -> str:
+        """Of the questions and of what their candidates' features come to: tells kept runs of other data."""
+        digest = hashlib.sha256()
+        for question in (*self.train, *self.dev, *self.test):
+            digest.update(question.response.question.id.encode() + b"\0")
+        for values in (self.scaling.document_mean, self.scaling.sentence_mean):
+            digest.update(np.round(values, 4).tobytes())
+        return digest.hexdigest()
+
 
 def run(
     data: Data,
@@ -86,10 +98,11 @@ def run(
         progress(finished)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = [(system, seed) for system in systems for seed in seeds]
-    kept = {key: _read(path) for key in wanted if (path := _file(folder, *key)).is_file()}
+    made_of = data.fingerprint()
+    kept = {key: _read(path, key[0], made_of) for key in wanted if (path := _file(folder, *key)).is_file()}
     missing = [key for key in wanted if key not in kept]
     for key, finished in _in_processes(data, missing, workers):
-        _write(_file(folder, *key), finished)
+        _write(_file(folder, *key), finished, key[0], made_of)
         kept[key] = finished
         progress(finished)
     return runs + [kept[key] for key in wanted] + [_oracle(data)]
@@ -164,14 +177,23 @@ def _file(folder: Path, system: System, seed: int) -> Path:
     return folder / f"{name}-{seed}.json"
 
 
-def _write(path: Path, finished: Run) -> None:
+def _write(path: Path, finished: Run, system: System, made_of: str) -> None:
+    kept = {"system": asdict(system), "data": made_of, "run": asdict(finished)}
     unfinished = path.with_suffix(".tmp")
-    unfinished.write_text(json.dumps(asdict(finished), allow_nan=False), encoding="utf-8")
+    unfinished.write_text(json.dumps(kept, allow_nan=False), encoding="utf-8")
     unfinished.replace(path)
 
 
-def _read(path: Path) -> Run:
-    values: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+def _read(path: Path, system: System, made_of: str) -> Run:
+    """Raises BioqaError for a run of other settings or data: it must not pass for this one."""
+    try:
+        kept: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        same = kept["system"] == asdict(system) and kept["data"] == made_of
+        values = kept["run"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BioqaError(f"{path}: not a kept run: {error!r}") from error
+    if not same:
+        raise BioqaError(f"{path}: a run of other settings or data; remove it or name another folder")
     by_question = {name: tuple(v) for name, v in values["by_question"].items()}
     calibration = Calibration(**values["calibration"])
     return Run(**{**values, "by_question": by_question, "calibration": calibration})

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from bioasq.errors import BioqaError
 from models.experiments import pool
 from models.experiments.pool import REFERENCE, TRAINED, Data, System, run
 from models.experiments.results import MEASURES, Run, rows_of
@@ -109,7 +110,21 @@ def test_nothing_is_trained_again_where_all_is_kept(
     monkeypatch.setattr(pool, "_train", None)
     assert run(data, [JOINT], [1], tmp_path) == runs
     kept = json.loads(next(tmp_path.iterdir()).read_text())
-    assert kept["means"] == runs[4].means
+    assert kept["run"]["means"] == runs[4].means
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_kept_run_of_other_settings_or_data_is_refused(data: Data, tmp_path: Path) -> None:
+    run(data, [JOINT], [1], tmp_path)
+    other = System(JOINT.name, settings_of("jpdrmm", dimensions=6, epochs=2))
+    with pytest.raises(BioqaError, match=r"jpdrmm-λ--1-1\.json: a run of other settings or data"):
+        run(data, [other], [1], tmp_path)
+    fewer = Data(data.vocabulary, data.train[:-1], data.dev, data.test)
+    with pytest.raises(BioqaError, match="other settings or data"):
+        run(fewer, [JOINT], [1], tmp_path)
+    next(tmp_path.iterdir()).write_text("{}")
+    with pytest.raises(BioqaError, match="not a kept run"):
+        run(data, [JOINT], [1], tmp_path)
 
 
 @pytest.mark.usefixtures("in_process")
