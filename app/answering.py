@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Protocol
 
-from bioasq.domain import Candidate, Question, Response, Snippet
+from bioasq.domain import MAX_ITEMS, Candidate, Question, Response
 from bioasq.errors import BioqaError
 from indexer.search.base import SearchIndex
 from models.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from models.selection import Calibration, select
-
-MAX_ITEMS = 10
-"""Documents, and snippets, of a BioASQ answer."""
 
 
 class IndexUnavailable(BioqaError):
@@ -78,8 +75,7 @@ class Answer:
 
     def response(self) -> Response:
         """The answer as a submission holds it."""
-        snippets = tuple(_snippet(ranked) for ranked in self.sentences)
-        return Response(self.question, tuple(d.document.url for d in self.documents), snippets)
+        return Selection(self.documents, self.sentences).response(self.question)
 
 
 class Answerer:
@@ -123,18 +119,6 @@ def _check_finite(chosen: Selection, ranker: str) -> None:
     scores = [d.score for d in chosen.documents] + [s.score for s in chosen.sentences]
     if not all(map(math.isfinite, scores)):
         raise ArithmeticError(f"the ranker {ranker} gave a score that is no number")
-
-
-def _snippet(ranked: RankedSentence) -> Snippet:
-    sentence = ranked.sentence
-    return Snippet(
-        document=ranked.document.url,
-        text=ranked.text,
-        begin_section=sentence.section,
-        end_section=sentence.section,
-        begin=sentence.begin,
-        end=sentence.end,
-    )
 
 
 def _ms(begun: float, ended: float) -> float:

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic.json_schema import SkipJsonSchema
 
-from app.answering import MAX_ITEMS, Answer
+from app.answering import Answer
 from app.settings import MAX_CANDIDATES
-from bioasq.domain import Document, Question
+from bioasq.domain import MAX_ITEMS, Document, Question
 
 Type = Literal["yesno", "factoid", "list", "summary"]
 
@@ -99,7 +99,7 @@ class AnswerDocument(BaseModel):
     score: float
 
 
-class AnswerSnippet(BaseModel):
+class SubmittedSnippet(BaseModel):
     """``text`` is the section's text from the begin offset up to the end offset, in Unicode code points."""
 
     document: str
@@ -108,6 +108,9 @@ class AnswerSnippet(BaseModel):
     endSection: Literal["title", "abstract"]
     offsetInBeginSection: int
     offsetInEndSection: int
+
+
+class AnswerSnippet(SubmittedSnippet):
     score: float
 
 
@@ -131,15 +134,6 @@ class SearchAnswer(BaseModel):
     index: str
     timings_ms: StageTimings
     truncated_sentences: int = Field(description="Sentences that the ranker read only in part.")
-
-
-class SubmittedSnippet(BaseModel):
-    document: str
-    text: str
-    beginSection: Literal["title", "abstract"]
-    endSection: Literal["title", "abstract"]
-    offsetInBeginSection: int
-    offsetInEndSection: int
 
 
 class SubmittedQuestion(BaseModel):

@@ -14,6 +14,10 @@ PUBMED_URL = "http://www.ncbi.nlm.nih.gov/pubmed/"
 """How a submission names a document; the official evaluator compares whole strings: no other form counts."""
 
 
+MAX_ITEMS = 10
+"""Documents, and snippets, that an answer may have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     id: str
@@ -67,6 +71,11 @@ class Document:
 
     def sentence_text(self, sentence: Sentence) -> str:
         return self.text(sentence.section)[sentence.begin : sentence.end]
+
+    def snippet(self, sentence: Sentence) -> "Snippet":
+        section = sentence.section
+        text = self.sentence_text(sentence)
+        return Snippet(self.url, text, section, section, sentence.begin, sentence.end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,8 @@ class Packing:
     """[words] where the word at each time-major place stands in the packed order."""
     steps: tuple[int, ...]
     """How many units have a t-th word, for t = 0, 1, …"""
+    rows: Tensor
+    """[words] whose word stands at each time-major place: a place in the longest-first order of units."""
     units: Tensor
     """[units] the unit at each place of the longest-first order."""
 
@@ -121,8 +123,10 @@ class Packing:
         time = np.arange(int(sorted_lengths[0]) if len(lengths) else 0)
         steps = np.searchsorted(-sorted_lengths, -time, side="left")
         grid = starts[:, None] + time
-        order = grid.T[time[:, None] < sorted_lengths]
-        return cls(torch.from_numpy(order), tuple(steps.tolist()), torch.from_numpy(longest_first))
+        has_word = time[:, None] < sorted_lengths
+        order, rows = grid.T[has_word], np.nonzero(has_word)[1]
+        units = torch.from_numpy(longest_first)
+        return cls(torch.from_numpy(order), tuple(steps.tolist()), torch.from_numpy(rows), units)
 
 
 @dataclass(frozen=True, slots=True)

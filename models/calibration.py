@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from bioasq.domain import Response
+from bioasq.domain import MAX_ITEMS, Response
 from bioasq.overlap import Span, merged_spans
 from models.arrays import Floats
 from models.ranking import RankedDocument, Ranking
@@ -22,7 +22,6 @@ from models.selection import Calibration
 _SENTENCE_SCALES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 _SENTENCE_OFFSETS = (-6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 2.0)
 _DOCUMENT_SCALES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-_SELECTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class _Case:
 
 def calibrate(rankings: Sequence[Ranking], golden: Sequence[Response]) -> tuple[Calibration, float]:
     """The scalars with the highest mean snippet F1, and that F1. Ties keep the first of the grid."""
-    top = [ranking.documents[:_SELECTED] for ranking in rankings]
+    top = [ranking.documents[:MAX_ITEMS] for ranking in rankings]
     sentence_mean, sentence_deviation = _moments([s for docs in top for d in docs for s in d.sentence_scores])
     document_deviation = _moments([d.score for docs in top for d in docs])[1]
     cases = [
@@ -110,7 +109,7 @@ def _f1_of_grid(case: _Case) -> Floats:
     shares = np.exp(weights)
     shares /= shares.sum(axis=1, keepdims=True)
     scores = (0.5 * (1 + np.tanh(x / 2)) * shares[:, case.owner]).reshape(size, -1)
-    chosen = np.argsort(-scores, axis=1, kind="stable")[:, :_SELECTED]
+    chosen = np.argsort(-scores, axis=1, kind="stable")[:, :MAX_ITEMS]
     shared = case.overlaps[chosen].sum(axis=1)
     precision, recall = shared / case.sizes[chosen].sum(axis=1), shared / case.gold_size
     return np.where(shared > 0, 2 * precision * recall / np.maximum(precision + recall, 1e-12), 0.0)

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bioasq.domain import Response, Snippet
+from bioasq.domain import MAX_ITEMS, Response
 from bioasq.measures import QuestionMeasures, per_question
 from models.arrays import Booleans, Floats
-from models.ranking import Ranking, Selection
+from models.ranking import Ranking
 from models.selection import Calibration, select
-
-MAX_DOCUMENTS = 10
-MAX_SNIPPETS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,31 +20,12 @@ class SentenceCase:
     labels: Booleans
 
 
-def respond(golden: Response, selection: Selection) -> Response:
-    """A selection as a submission's entry for the golden question."""
-    return Response(
-        golden.question,
-        tuple(ranked.document.url for ranked in selection.documents),
-        tuple(
-            Snippet(
-                s.document.url,
-                s.text,
-                s.sentence.section,
-                s.sentence.section,
-                s.sentence.begin,
-                s.sentence.end,
-            )
-            for s in selection.sentences
-        ),
-    )
-
-
 def measure(
     rankings: Sequence[Ranking], golden: Sequence[Response], calibration: Calibration, edition: int = 8
 ) -> list[QuestionMeasures]:
     """The official measures of each question, in golden order."""
     answers = [
-        respond(gold, select(ranking, calibration, MAX_DOCUMENTS, MAX_SNIPPETS))
+        select(ranking, calibration).response(gold.question)
         for gold, ranking in zip(golden, rankings, strict=True)
     ]
     return per_question(golden, answers, edition)
@@ -57,10 +35,10 @@ def mean_average_precision(relevant_by_rank: Sequence[Booleans], gold_counts: Se
     """Edition 8's document MAP: average precision of the ten best over min(10, gold)."""
     total = 0.0
     for relevant, gold in zip(relevant_by_rank, gold_counts, strict=True):
-        top = relevant[:MAX_DOCUMENTS]
+        top = relevant[:MAX_ITEMS]
         hits = np.cumsum(top)
         precision = hits[top] / (np.flatnonzero(top) + 1)
-        total += float(precision.sum()) / max(1, min(MAX_DOCUMENTS, gold))
+        total += float(precision.sum()) / max(1, min(MAX_ITEMS, gold))
     return total / max(1, len(relevant_by_rank))
 
 

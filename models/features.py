@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from models.arrays import Floats, Ints
+from models.arrays import Booleans, Floats, Ints
 from models.matching import Matches, bm25_scores, match
 from models.text import STOP_WORDS
 from models.tokens import TokenisedDocument, TokenisedQuestion, concatenate
@@ -190,7 +189,7 @@ def z_scores(scores: Floats) -> Floats:
 
 
 def _places(
-    stemmed: Floats, share: Floats, owner: Ints, sentence_counts: Ints, titles: npt.NDArray[np.bool_]
+    stemmed: Floats, share: Floats, owner: Ints, sentence_counts: Ints, titles: Booleans
 ) -> list[Floats]:
     """The extended sentence features: stemmed BM25 here, around and at best, and the place."""
     n = len(stemmed)

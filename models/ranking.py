@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bioasq.domain import Document, Sentence
+from bioasq.domain import Document, Question, Response, Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +42,8 @@ class Selection:
 
     documents: tuple[RankedDocument, ...]
     sentences: tuple[RankedSentence, ...]
+
+    def response(self, question: Question) -> Response:
+        """As a submission holds it."""
+        documents = tuple(ranked.document.url for ranked in self.documents)
+        return Response(question, documents, tuple(s.document.snippet(s.sentence) for s in self.sentences))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bioasq.domain import MAX_ITEMS
 from models.ranking import RankedSentence, Ranking, Selection
 
 
@@ -22,7 +23,7 @@ class Calibration:
 
 
 def select(
-    ranking: Ranking, calibration: Calibration, max_documents: int = 10, max_snippets: int = 10
+    ranking: Ranking, calibration: Calibration, max_documents: int = MAX_ITEMS, max_snippets: int = MAX_ITEMS
 ) -> Selection:
     """The best documents and, among their sentences, the best. Equal scores keep reading order."""
     documents = ranking.documents[:max_documents]

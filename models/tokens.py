@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
-import numpy.typing as npt
 
 from bioasq.domain import Document
-from models.arrays import Ints
+from models.arrays import Booleans, Ints
 from models.text import END, terms, words
 from models.vocabulary import END_ID, STOP, Vocabulary
 
@@ -29,7 +28,7 @@ class TokenisedDocument:
     stem_counts: Ints
     characters: Ints
     """[sentences]"""
-    titles: npt.NDArray[np.bool_]
+    titles: Booleans
     """[sentences] True for those of the title."""
 
 

@@ -20,12 +20,12 @@ class _LargestPooling(torch.autograd.Function):
     """[words, time-major; columns] → [units, longest first; columns]: maximum, mean of the K largest."""
 
     @staticmethod
-    def forward(ctx: Any, similarity: Tensor, steps: tuple[int, ...], units: int) -> tuple[Tensor, Tensor]:
-        columns = similarity.shape[1]
+    def forward(ctx: Any, similarity: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
+        units, columns = len(packing.units), similarity.shape[1]
         floor = similarity.new_full((K, units, columns), -torch.inf)
         largest = list(floor.unbind(0))
         begin = 0
-        for count in steps:
+        for count in packing.steps:
             x = similarity[begin : begin + count]
             for rank in range(K):
                 top = largest[rank][:count]
@@ -36,18 +36,18 @@ class _LargestPooling(torch.autograd.Function):
         maximum = largest[0]
         total = torch.where(floor == -torch.inf, 0.0, floor).sum(0)
         ctx.save_for_backward(similarity, maximum, largest[-1])
-        ctx.steps = steps
+        ctx.rows = packing.rows
         return torch.where(maximum == -torch.inf, 0.0, maximum), total / K
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         """Gradients flow to the maximum and to the K largest (ties share nothing: each gets its own)."""
         of_maximum, of_mean = gradients
         similarity, maximum, kth = ctx.saved_tensors
-        rows = torch.cat([torch.arange(count) for count in ctx.steps]) if ctx.steps else torch.arange(0)
+        rows = ctx.rows
         result = (of_mean / K)[rows] * (similarity >= kth[rows])
         result += of_maximum[rows] * (similarity == maximum[rows])
-        return result, None, None
+        return result, None
 
 
 def pool(similarity: Tensor, packing: Packing) -> Tensor:
@@ -58,11 +58,8 @@ def pool(similarity: Tensor, packing: Packing) -> Tensor:
     """
     units, columns = len(packing.units), similarity.shape[1]
     ordered = similarity[packing.order]
-    maximum, largest = _LargestPooling.apply(  # type: ignore[no-untyped-call]
-        ordered, packing.steps, units
-    )
-    rows = torch.cat([torch.arange(count) for count in packing.steps] or [torch.arange(0)])
-    sums = similarity.new_zeros(units, columns).index_add(0, rows, ordered)
-    lengths = torch.bincount(rows, minlength=units).clamp(min=1)
+    maximum, largest = _LargestPooling.apply(ordered, packing)  # type: ignore[no-untyped-call]
+    sums = similarity.new_zeros(units, columns).index_add(0, packing.rows, ordered)
+    lengths = torch.bincount(packing.rows, minlength=units).clamp(min=1)
     pooled = torch.stack([maximum, largest, sums / lengths[:, None]], dim=2)
     return torch.empty_like(pooled).index_copy(0, packing.units, pooled)

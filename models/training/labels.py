@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from bioasq.domain import Document, Snippet
+from models.arrays import Booleans
 
 
-def sentence_labels(document: Document, snippets: Iterable[Snippet]) -> npt.NDArray[np.bool_]:
+def sentence_labels(document: Document, snippets: Iterable[Snippet]) -> Booleans:
     """[sentences] True where a gold snippet of this document shares half of the sentence or of itself.
 
     The papers compare cleaned texts; with exact offsets the overlap of spans says the same without

@@ -9,31 +9,7 @@ from hypothesis import strategies as st
 from bioasq.domain import Question, Response, Snippet
 from bioasq.errors import BioqaError
 from bioasq.golden import Irregularity, is_document_url, parse_golden
-
-DOCUMENT = "http://www.ncbi.nlm.nih.gov/pubmed/90000001"
-
-
-def snippet(**changes: object) -> dict[str, object]:
-    regular = {
-        "document": DOCUMENT,
-        "text": "Iron is stored.",
-        "beginSection": "abstract",
-        "endSection": "abstract",
-        "offsetInBeginSection": 10,
-        "offsetInEndSection": 25,
-    }
-    return {key: value for key, value in (regular | changes).items() if value is not ...}
-
-
-def entry(*snippets: object, **changes: object) -> dict[str, object]:
-    regular = {
-        "id": "q1",
-        "type": "factoid",
-        "body": "Where is iron stored?",
-        "documents": [DOCUMENT],
-        "snippets": list(snippets),
-    }
-    return {key: value for key, value in (regular | changes).items() if value is not ...}
+from tests.bioasq.entries import DOCUMENT, entry, snippet
 
 
 def test_a_regular_file_has_no_irregularities() -> None:

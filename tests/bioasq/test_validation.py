@@ -9,33 +9,15 @@ from hypothesis import strategies as st
 
 from bioasq.domain import Question
 from bioasq.validation import Fault, validate
+from tests.bioasq import entries
+from tests.bioasq.entries import DOCUMENT, snippet
 
-DOCUMENT = "http://www.ncbi.nlm.nih.gov/pubmed/90000001"
 OTHER = "http://www.ncbi.nlm.nih.gov/pubmed/90000002"
 TESTSET = (Question("q1", "Where is iron stored?", "factoid"), Question("q2", "Is zinc a metal?", "yesno"))
 
 
-def snippet(**changes: object) -> dict[str, object]:
-    regular = {
-        "document": DOCUMENT,
-        "text": "Iron is stored.",
-        "beginSection": "abstract",
-        "endSection": "abstract",
-        "offsetInBeginSection": 10,
-        "offsetInEndSection": 25,
-    }
-    return {key: value for key, value in (regular | changes).items() if value is not ...}
-
-
 def entry(*snippets: object, **changes: object) -> dict[str, object]:
-    regular = {
-        "id": "q1",
-        "type": "factoid",
-        "body": "Where is iron stored?",
-        "documents": [DOCUMENT, OTHER],
-        "snippets": list(snippets),
-    }
-    return {key: value for key, value in (regular | changes).items() if value is not ...}
+    return entries.entry(*snippets, **({"documents": [DOCUMENT, OTHER]} | changes))
 
 
 def at(begin: int, end: int, **changes: object) -> dict[str, object]:

@@ -7,7 +7,6 @@ from bioasq.domain import Question, Response, Snippet
 from bioasq.measures import snippet_f1
 from models import calibration
 from models.calibration import calibrate
-from models.evaluation import respond
 from models.ranking import RankedDocument, Ranking
 from models.selection import Calibration, select
 from tests.models.toys import document, snippet
@@ -40,7 +39,7 @@ def _toys(seed: int, questions: int = 4) -> tuple[list[Ranking], list[Response]]
 
 
 def _official(rankings: list[Ranking], golden: list[Response], scalars: Calibration) -> float:
-    found = [respond(g, select(r, scalars)).snippets for r, g in zip(rankings, golden, strict=True)]
+    found = [select(r, scalars).response(g.question).snippets for r, g in zip(rankings, golden, strict=True)]
     return float(np.mean([snippet_f1(g.snippets, f) for g, f in zip(golden, found, strict=True)]))
 
 

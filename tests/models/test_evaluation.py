@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from bioasq.domain import PUBMED_URL, Question, Response
 from bioasq.measures import document_measures, evaluate
-from models.evaluation import SentenceCase, mean_average_precision, measure, respond, sentence_auc
+from models.evaluation import SentenceCase, mean_average_precision, measure, sentence_auc
 from models.ranking import RankedDocument, Ranking
 from models.selection import Calibration, select
 from tests.models.toys import GOLDEN, ToyIndex, snippet
@@ -58,7 +58,7 @@ def _ranking(gold: Response, index: ToyIndex) -> Ranking:
 def test_a_response_names_the_selected_documents_and_sentences(index: ToyIndex) -> None:
     gold = GOLDEN[0]
     selection = select(_ranking(gold, index), Calibration())
-    response = respond(gold, selection)
+    response = selection.response(gold.question)
     assert response.question is gold.question
     assert response.documents == tuple(d.document.url for d in selection.documents)
     assert response.snippets == tuple(snippet(s.document, s.sentence) for s in selection.sentences)
@@ -70,7 +70,7 @@ def test_measures_are_the_official_ones(index: ToyIndex, edition: int) -> None:
     rankings = [_ranking(gold, index) for gold in GOLDEN]
     scalars = Calibration(2.0, -1.0, 0.5)
     found = measure(rankings, GOLDEN, scalars, edition)
-    answers = [respond(g, select(r, scalars)) for g, r in zip(GOLDEN, rankings, strict=True)]
+    answers = [select(r, scalars).response(g.question) for g, r in zip(GOLDEN, rankings, strict=True)]
     official = evaluate(GOLDEN, answers, edition)
     assert [q.id for q in found] == [g.question.id for g in GOLDEN]
     assert np.mean([q.documents.average_precision for q in found]) == pytest.approx(official.documents.map)

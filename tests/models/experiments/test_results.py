@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bioasq.measures import evaluate
-from models.evaluation import respond
 from models.experiments.baselines import first_stage, oracle, with_sentence_bm25
 from models.experiments.results import MEASURES, PAIRED, Run, paired_p, rows_of, run_of
 from models.selection import Calibration, select
@@ -84,7 +83,7 @@ def test_a_run_holds_the_official_measures_after_calibration_on_dev(prepared: li
     run = run_of("BM25", None, (dev, scored[0]), (test, scored[1]))
     golden = [q.response for q in test]
     answers = [
-        respond(gold, select(ranking, run.calibration))
+        select(ranking, run.calibration).response(gold.question)
         for gold, ranking in zip(golden, rankings_of(test, scored[1]), strict=True)
     ]
     for edition in (5, 8):
