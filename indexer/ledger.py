@@ -5,7 +5,8 @@ A crash can leave the last line torn; it is then ignored, and its file is loaded
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
@@ -14,6 +15,29 @@ from bioasq.errors import BioqaError
 
 NAME = "ledger.jsonl"
 
+MEDLINE_NAME = re.compile(r"pubmed(\d\d)n(\d{4})\.xml(?:\.gz)?", re.ASCII)
+"""NLM's names: the year of the baseline, and the file's number in that year."""
+
+RECORDS_BITS = 26
+"""A file holds fewer than 2**26 records."""
+
+
+def file_number(name: str, loaded: Sequence["LoadedFile"]) -> int:
+    """A file's place in the order in which files count: below 2**22.
+
+    NLM's names tell it, so that a file that comes late takes its proper place. Any other file comes after
+    all that were loaded before it.
+    """
+    if match := MEDLINE_NAME.fullmatch(name):
+        year, number = map(int, match.groups())
+        return 10_000 * year + number
+    return 1 + max((entry.number for entry in loaded), default=0)
+
+
+def order(number: int, record: int) -> int:
+    """The place of a file's record among all events, below 2**48."""
+    return (number << RECORDS_BITS) + record
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
@@ -21,7 +45,8 @@ class LoadedFile:
     md5: str
     size_bytes: int
     records: int
-    """What the file holds: ``upserted + deleted + stale + skipped + rejected``."""
+    """What the file holds: ``upserted + deleted + stale + skipped + rejected``; the search engine's rejections
+    count among the last."""
     upserted: int
     deleted: int
     stale: int
@@ -31,6 +56,8 @@ class LoadedFile:
     """Citations that cannot be used, by reason."""
     loaded_at: str = ""
     """UTC, ISO 8601."""
+    number: int = 0
+    """The file's place in the order in which files count: see ``file_number``."""
 
 
 class Ledger:

@@ -10,16 +10,34 @@ from indexer.events import Event
 
 
 @dataclass(frozen=True, slots=True)
+class Rejection:
+    """An event that the search engine did not take, and why."""
+
+    pmid: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of a run of events: ``upserted + deleted + stale`` is the number of events."""
+    """What became of a run of events; the four add up to the number of events."""
 
     upserted: int = 0
     deleted: int = 0
     stale: int = 0
     """Upserts of an older PMID version than the one indexed, and deletions of what is not there."""
+    rejected: tuple[Rejection, ...] = ()
+
+    @property
+    def events(self) -> int:
+        return self.upserted + self.deleted + self.stale + len(self.rejected)
 
     def __add__(self, other: "Applied") -> "Applied":
-        return Applied(self.upserted + other.upserted, self.deleted + other.deleted, self.stale + other.stale)
+        return Applied(
+            self.upserted + other.upserted,
+            self.deleted + other.deleted,
+            self.stale + other.stale,
+            self.rejected + other.rejected,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +45,7 @@ class IndexStats:
     name: str
     documents: int
     size_bytes: int
+    without_title: int
     without_abstract: int
     joiner: str
     """What stands between the parts of a structured abstract (BIOASQ: nothing)."""
@@ -48,6 +67,12 @@ class SearchIndex(Protocol):
 
         ``published_before`` keeps documents published strictly before that day, and those without a date.
         """
+        ...
+
+    def search_many(
+        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+    ) -> list[list[Candidate]]:
+        """``search`` for each question, in as few round trips as the back end can."""
         ...
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
