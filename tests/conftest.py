@@ -2,9 +2,13 @@
 
 import fcntl
 import os
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests import elastic_server
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -31,3 +35,30 @@ def pool_index(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         # Whoever comes second finds every file in the ledger.
         load(sorted((shared / "data" / "medline").glob("*.xml.gz")), folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def elastic_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A real Elasticsearch: the user's own, or one for all processes of this session, at whose end it ends."""
+    if url := os.environ.get("BIOQA_TEST_ELASTICSEARCH"):
+        return url.rstrip("/")
+    if not elastic_server.SERVE.is_file():
+        pytest.skip(f"no Elasticsearch: {elastic_server.SERVE} is missing, BIOQA_TEST_ELASTICSEARCH not set")
+    base, owner = tmp_path_factory.getbasetemp(), os.getpid()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # started by the process that outlives them all
+        base, owner = base.parent, os.getppid()
+    address = base / "elastic-url"
+    with (base / "elastic.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not address.exists():
+            server = elastic_server.ElasticServer(owner=owner, log=base / "elastic.txt")
+            address.write_text(server.url)
+    return address.read_text()
+
+
+@pytest.fixture
+def elastic_name(elastic_url: str) -> Iterator[str]:
+    """A name for an index of the test's own. What begins with it is removed at the end."""
+    name = f"test-{uuid.uuid4().hex}"
+    yield name
+    elastic_server.remove_indices(elastic_url, name)
