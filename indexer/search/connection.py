@@ -1,0 +1,242 @@
+"""How an Elasticsearch server is reached, and what its refusals mean in plain words."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from ssl import SSLContext, SSLError, create_default_context
+from typing import Any
+from urllib.parse import urlsplit
+
+from elastic_transport import ConnectionError as ConnectionFailed
+from elastic_transport import ConnectionTimeout, TlsError, TransportError
+from elasticsearch import (
+    ApiError,
+    AuthenticationException,
+    AuthorizationException,
+    Elasticsearch,
+    NotFoundError,
+    UnsupportedProductError,
+)
+
+from bioasq.errors import BioqaError
+
+MAJOR = 9
+"""The server's major version must be the client's."""
+
+DEFAULT_NAME = "medline"
+_DEFAULT_PORTS = {"http": 9200, "https": 443}
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,200}", re.ASCII)
+
+RETRIED_STATUS = (429, 502, 503, 504)
+"""Answers of a server, or of a proxy before it, that another try may mend."""
+
+
+class WrongServer(BioqaError):
+    """What answers is no Elasticsearch of the right major version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Credentials and patience. Without API key and user the server is asked without any."""
+
+    api_key: str = field(default="", repr=False)
+    user: str = ""
+    password: str = field(default="", repr=False)
+    ca_file: Path | None = None
+    """Certificates of the authorities that are trusted, PEM; else the system's."""
+    timeout_s: float = 30.0
+    """How long one request may take."""
+    patience_s: float = 300.0
+    """How long a loader goes on trying while the server is away or has too much to do."""
+
+
+NO_CREDENTIALS = Access()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    hosts: tuple[str, ...]
+    """URLs with scheme, host and port."""
+    name: str
+    """An index, or an alias of one."""
+
+    def __str__(self) -> str:
+        return f"{','.join(self.hosts)}/{self.name}"
+
+
+def is_url(where: str) -> bool:
+    return where.startswith(("http://", "https://"))
+
+
+def place(url: str) -> Place:
+    """Read ``http://host:9200/name``, or several hosts as ``http://a:9200,http://b:9200/name``.
+
+    Without a name, ``medline`` is meant; without a port, 9200 for http and 443 for https. A path before the
+    name is kept: a proxy may want it. Raises BioqaError, never showing a password that the URL holds.
+    """
+    *others, last = url.split(",")
+    host, name = _host_and_name(last.strip())
+    hosts = []
+    for other in others:
+        url_before, extra = _host_and_name(other.strip())
+        if extra:
+            raise BioqaError(f"the index's name stands after the last host only, not after {url_before}")
+        hosts.append(url_before)
+    name = name or DEFAULT_NAME
+    if not _NAME.fullmatch(name):
+        raise BioqaError(
+            f"{name!r} cannot be an index's name: lower-case letters, digits and . _ - are possible"
+        )
+    return Place((*hosts, host), name)
+
+
+def _host_and_name(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    if parts.username or parts.password or "@" in parts.netloc:
+        raise BioqaError(
+            "the index's URL holds a user or password, which logs would show; "
+            "set BIOQA_ELASTIC_USER and BIOQA_ELASTIC_PASSWORD, or BIOQA_ELASTIC_API_KEY, instead"
+        )
+    try:
+        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    except ValueError as error:
+        raise BioqaError(f"{url}: {error}") from error
+    if port is None or not parts.hostname or parts.query or parts.fragment:
+        raise BioqaError(f"{url} is not the URL of an index: http://host:9200/name is expected")
+    prefix, _, name = parts.path.rpartition("/")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}:{port}{prefix}", name
+
+
+def connect(where: Place, access: Access = NO_CREDENTIALS) -> Elasticsearch:
+    """A client that has been answered. Threads may share it.
+
+    Raises BioqaError in plain words if no host answers, refuses the credentials, or is not Elasticsearch 9.
+    """
+    client = Elasticsearch(
+        list(where.hosts),
+        api_key=access.api_key or None,
+        basic_auth=(access.user, access.password) if access.user and not access.api_key else None,
+        ssl_context=_tls(where, access),
+        request_timeout=access.timeout_s,
+        max_retries=max(2, len(where.hosts)),
+        retry_on_status=RETRIED_STATUS,
+        retry_on_timeout=False,
+    )
+    try:
+        with engine_errors(where):
+            version = str(client.info()["version"]["number"])
+        if version.split(".")[0] != str(MAJOR):
+            raise WrongServer(_wrong_version(where, f"Elasticsearch {version}"))
+    except BaseException:
+        client.close()
+        raise
+    return client
+
+
+def _tls(where: Place, access: Access) -> SSLContext | None:
+    if not any(host.startswith("https:") for host in where.hosts):
+        return None
+    if access.ca_file is None:
+        return create_default_context()
+    try:
+        return create_default_context(cafile=str(access.ca_file))
+    except (OSError, SSLError) as error:
+        raise BioqaError(f"cannot use the certificates in {access.ca_file}: {error}") from error
+
+
+def _wrong_version(where: Place, what: str) -> str:
+    return f"{where.hosts[0]} is {what}; this bioqa needs Elasticsearch {MAJOR} (the major version decides)"
+
+
+@contextmanager
+def engine_errors(where: Place) -> Iterator[None]:
+    """Say in plain words what the client raises."""
+    try:
+        yield
+    except UnsupportedProductError as error:
+        raise WrongServer(
+            _wrong_version(where, "no Elasticsearch (its answers lack the product's header)")
+        ) from error
+    except (ApiError, TransportError) as error:
+        raise BioqaError(describe(error, where)) from error
+
+
+def describe(error: ApiError | TransportError, where: Place) -> str:
+    """What is wrong and what to do about it."""
+    hosts = ", ".join(where.hosts)
+    match error:
+        case ConnectionTimeout():
+            return f"Elasticsearch at {hosts} did not answer in time"
+        case TlsError():
+            return f"no trusted TLS connection to {hosts}: {_short(error)}; BIOQA_ELASTIC_CA_FILE names a CA"
+        case ConnectionFailed():
+            return f"Elasticsearch at {hosts} cannot be reached: {_short(error)}"
+        case AuthenticationException():
+            return (
+                f"Elasticsearch at {hosts} refuses the credentials (401): "
+                "check BIOQA_ELASTIC_API_KEY, or BIOQA_ELASTIC_USER and BIOQA_ELASTIC_PASSWORD"
+            )
+        case AuthorizationException() if "cluster_block" not in error_type(error):
+            return f"these credentials do not allow it at {hosts} (403): {_reason(error)}"
+        case NotFoundError() if error_type(error) == "index_not_found_exception":
+            return f"no index {where.name} at {hosts}"
+        case ApiError():
+            return _describe_answer(error, where, hosts)
+        case _:
+            return f"Elasticsearch at {hosts} gave an answer that cannot be read: {_short(error)}"
+
+
+def _describe_answer(error: ApiError, where: Place, hosts: str) -> str:
+    if isinstance(error.body, dict) and isinstance(error.body.get("error"), dict):
+        return describe_fault(error.body["error"], error.status_code, where)
+    return f"Elasticsearch at {hosts} refuses ({error.status_code}): {str(error.message)[:300]}"
+
+
+def describe_fault(fault: Mapping[str, Any], status: int, where: Place) -> str:
+    """An error object of the server's, in plain words."""
+    kind, hosts = str(fault.get("type", "")), ", ".join(where.hosts)
+    causes = fault.get("root_cause") or [fault]
+    reason = str(causes[0].get("reason") or fault.get("reason"))
+    if kind == "media_type_header_exception":
+        return _wrong_version(
+            where, "an Elasticsearch of another major version (it refuses this client's requests)"
+        )
+    if is_disk_full(kind, reason):
+        return f"{disk_full(where.name)} ({reason})"
+    if status == 503 and kind in ("search_phase_execution_exception", "no_shard_available_action_exception"):
+        return f"shards of the index {where.name} at {hosts} are not available (the cluster is red): {reason}"
+    if status == 503 and kind in ("master_not_discovered_exception", "cluster_block_exception"):
+        return f"the Elasticsearch cluster at {hosts} has no master or has not recovered yet: {reason}"
+    if status == 429:
+        return f"Elasticsearch at {hosts} has too much to do (429): {reason}"
+    return f"Elasticsearch at {hosts} refuses ({status}, {kind}): {reason}"
+
+
+def is_disk_full(kind: str, reason: str) -> bool:
+    return kind == "cluster_block_exception" and ("flood" in reason or "read-only" in reason)
+
+
+def disk_full(name: str) -> str:
+    return (
+        f"Elasticsearch takes no writes into {name}: its disk is almost full; "
+        "free some space (the block then goes by itself) and run this again, it goes on where it was"
+    )
+
+
+def error_type(error: ApiError) -> str:
+    inner = error.body.get("error") if isinstance(error.body, dict) else None
+    return str(inner.get("type", "")) if isinstance(inner, dict) else ""
+
+
+def _reason(error: ApiError) -> str:
+    inner = error.body.get("error") if isinstance(error.body, dict) else None
+    return str(inner.get("reason") if isinstance(inner, dict) else inner or error.message)
+
+
+def _short(error: Exception) -> str:
+    """Without the representation of connection objects."""
+    message = str(getattr(error, "message", error))
+    return re.sub(r"<[^<>]*>:? ?|^\w+\((?=')", "", message)[:300]

@@ -1,0 +1,416 @@
+"""Elasticsearch: the index for all of MEDLINE.
+
+Every document is written under an external version, PMID version << 48 | order, where order is the place of
+the event among all events (``indexer.ledger.order``). So the server itself refuses what is older than what
+it has: files can be replayed, applied out of order and sent by several requests at once. A deletion leaves a
+tombstone, a document without text under the highest version there is, so that a revision that comes late
+stays deleted. Where the server refuses, the document there is looked at: tombstones, and PMID versions that
+go down after a deletion, need the order alone.
+
+With several shards, words are counted over all of them (dfs_query_then_fetch), so that the number of shards
+changes no score.
+"""
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from functools import partial
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from elasticsearch import BadRequestError, Elasticsearch
+
+from bioasq.domain import Candidate, Document
+from bioasq.errors import BioqaError
+from indexer.events import Delete, Event
+from indexer.search.base import Applied, IndexStats, Rejection
+from indexer.search.bulk import ORDER_BITS, Answered, BulkWriter, Operation, Outcome, Unfinished
+from indexer.search.connection import Place, describe_fault, engine_errors, error_type
+from indexer.search.mapping import (
+    DEFAULT_SHAPE,
+    FORMAT,
+    TEXT,
+    Shape,
+    from_source,
+    index_body,
+    source,
+    tombstone,
+)
+from indexer.search.records import PMID, Record, encode, pmid_number
+
+LOOKUP = 1000
+"""How many documents one request looks up."""
+
+QUESTIONS = 32
+"""How many questions one request asks."""
+
+RANK_OF_TOMBSTONES = 4095
+ORDER_MASK = (1 << ORDER_BITS) - 1
+
+
+class ElasticIndex:
+    """``SearchIndex`` over one index of a server. Threads may search at once; one at a time may write."""
+
+    def __init__(
+        self, client: Elasticsearch, where: Place, found: Mapping[str, Any], patience_s: float
+    ) -> None:
+        """``found``: what the server says of the indices that go by the name."""
+        self.client = client
+        self.where = where
+        self._describe(found)
+        # Written by its own name: an alias may move.
+        self._writer = BulkWriter(client, Place(where.hosts, self.name), patience_s)
+        self._next_order: int | None = None
+
+    @classmethod
+    def create(
+        cls,
+        client: Elasticsearch,
+        where: Place,
+        joiner: str = "",
+        shape: Shape = DEFAULT_SHAPE,
+        patience_s: float = 300.0,
+    ) -> Self:
+        """The index of that name, made if it is not there yet.
+
+        Raises ``BioqaError`` if there is one with another joiner, or one that is not bioqa's.
+        """
+        notes = {"format": FORMAT, "joiner": joiner, "replicas": shape.replicas}
+        with engine_errors(where):
+            try:
+                client.indices.create(index=where.name, **index_body(shape, notes))
+            except BadRequestError as error:
+                if error_type(error) not in (
+                    "resource_already_exists_exception",
+                    "invalid_index_name_exception",
+                ):
+                    raise
+                # The second: an alias goes by this name.
+        index = cls.open(client, where, patience_s)
+        if index.joiner != joiner:
+            raise BioqaError(
+                f"the index {index.name} joins abstract parts with {index.joiner!r}, not {joiner!r}; "
+                "make another index, or leave the joiner as it is"
+            )
+        return index
+
+    @classmethod
+    def open(cls, client: Elasticsearch, where: Place, patience_s: float = 300.0) -> Self:
+        """The index of that name, or behind that alias. Raises ``BioqaError`` if it cannot be read."""
+        with engine_errors(where):
+            found = client.indices.get(index=where.name).body
+        return cls(client, where, found, patience_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._writer.close()
+        self.client.close()
+
+    # What the index says of itself
+
+    def _describe(self, found: Mapping[str, Any]) -> None:
+        if len(found) != 1:
+            raise BioqaError(
+                f"{self.where.name} stands for {len(found)} indices, not one: "
+                + (", ".join(sorted(found)) or "none")
+            )
+        ((self.name, described),) = found.items()
+        notes = described["mappings"].get("_meta", {}).get("bioqa")
+        if not isinstance(notes, dict):
+            raise BioqaError(f"the index {self.name} at {self.where.hosts[0]} was not made by bioqa")
+        if notes.get("format") != FORMAT:
+            raise BioqaError(
+                f"the index {self.name} has format {notes.get('format')!r}, "
+                f"and this bioqa reads format {FORMAT}: load the files into a new index"
+            )
+        self.joiner = str(notes["joiner"])
+        self.notes: Mapping[str, Any] = notes
+        settings = described["settings"]["index"]
+        self._uuid = settings["uuid"]
+        # One shard's counts are everybody's.
+        several = int(settings["number_of_shards"]) > 1
+        self._search_type = "dfs_query_then_fetch" if several else "query_then_fetch"
+
+    def annotate(self, **notes: Any) -> None:
+        """Keep notes with the index, such as its release."""
+        merged = {**self._reread().notes, **notes}
+        with engine_errors(self.where):
+            self.client.indices.put_mapping(index=self.name, meta={"bioqa": merged})
+        self.notes = merged
+
+    def _reread(self) -> "ElasticIndex":
+        return ElasticIndex.open(self.client, Place(self.where.hosts, self.name))
+
+    def _seen(self, name: str) -> None:
+        """An answer came from this index: another than before if the alias was moved."""
+        if name != self.name:
+            with engine_errors(self.where):
+                self._describe(self.client.indices.get(index=name).body)
+
+    # Reading
+
+    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+        if size < 1 or not (text := _clean(question)):
+            return []
+        with engine_errors(self.where):
+            answer = self.client.search(
+                index=self.where.name,
+                search_type=self._search_type,
+                preference=_preference(text),
+                allow_partial_search_results=False,
+                **_request(text, size, published_before),
+            )
+        return self._candidates(answer.body)
+
+    def search_many(
+        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+    ) -> list[list[Candidate]]:
+        texts = [_clean(question) if size >= 1 else "" for question in questions]
+        found: dict[str, list[Candidate]] = {"": []}
+        wanted = list(dict.fromkeys(text for text in texts if text))
+        for begin in range(0, len(wanted), QUESTIONS):
+            some = wanted[begin : begin + QUESTIONS]
+            found |= zip(some, self._msearch(some, size, published_before), strict=True)
+        return [list(found[text]) for text in texts]
+
+    def _msearch(
+        self, texts: Sequence[str], size: int, published_before: date | None
+    ) -> list[list[Candidate]]:
+        searches: list[dict[str, Any]] = []
+        for text in texts:
+            searches.append({"preference": _preference(text), "allow_partial_search_results": False})
+            searches.append(_request(text, size, published_before))
+        with engine_errors(self.where):
+            answers = self.client.msearch(
+                index=self.where.name, search_type=self._search_type, searches=searches
+            ).body["responses"]
+        for answer in answers:
+            if answer["status"] >= 300:
+                raise BioqaError(describe_fault(answer["error"], answer["status"], self.where))
+        return [self._candidates(answer) for answer in answers]
+
+    def _candidates(self, answer: Mapping[str, Any]) -> list[Candidate]:
+        hits = answer["hits"]["hits"]
+        if hits:
+            self._seen(hits[0]["_index"])
+        return [Candidate(from_source(hit["_source"]), hit["_score"]) for hit in hits]
+
+    def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
+        wanted = [pmid for pmid in dict.fromkeys(pmids) if PMID.fullmatch(pmid)]
+        found = {}
+        for begin in range(0, len(wanted), LOOKUP):
+            with engine_errors(self.where):
+                # Not in real time: that would show what is not committed yet.
+                answer = self.client.mget(
+                    index=self.where.name, ids=wanted[begin : begin + LOOKUP], realtime=False
+                )
+            for hit in _found(answer["docs"], self.where):
+                if hit.get("found") and not hit["_source"].get("deleted"):
+                    found[hit["_id"]] = from_source(hit["_source"])
+        return found
+
+    def stats(self) -> IndexStats:
+        with engine_errors(self.where):
+            answer = self.client.search(
+                index=self.where.name,
+                size=0,
+                track_total_hits=True,
+                allow_partial_search_results=False,
+                query={"exists": {"field": "has_title"}},
+                aggs={field: {"filter": {"term": {field: False}}} for field in ("has_title", "has_abstract")},
+            )
+            name = self.where.name
+            size = self.client.indices.stats(index=name, metric="store")["_all"]["primaries"]["store"]
+            (current,) = self.client.indices.get_alias(index=name).body
+        self._seen(current)
+        without = answer["aggregations"]
+        return IndexStats(
+            name=self.name,
+            documents=answer["hits"]["total"]["value"],
+            size_bytes=size["size_in_bytes"],
+            without_title=without["has_title"]["doc_count"],
+            without_abstract=without["has_abstract"]["doc_count"],
+            joiner=self.joiner,
+        )
+
+    # Writing
+
+    def apply(self, events: Iterable[Event]) -> Applied:
+        if self._next_order is None:
+            self._next_order = 1 + self._highest_order()
+        changes = [pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in events]
+        applied = self.write(changes, self._next_order) + self.drain()
+        self._next_order += len(changes)
+        return applied
+
+    def write(self, changes: Sequence[Record | int], order: int) -> Applied:
+        """Send changes; the first one's place among all events is ``order``. What becomes of upserts is
+        known to ``drain``; deletions wait for all that was sent before."""
+        applied = Applied()
+        deletions: dict[int, int] = {}
+        for place, change in enumerate(changes, order):
+            if isinstance(change, Record):
+                if deletions:
+                    applied += self._delete(deletions)
+                    deletions = {}
+                self._writer.put(_upsert(change, place))
+            elif change in deletions:
+                applied += Applied(stale=1)
+            else:
+                deletions[change] = place
+        return applied + self._delete(deletions) if deletions else applied
+
+    def drain(self) -> Applied:
+        """Wait until the server has everything; what became of it."""
+        applied = Applied()
+        outcomes = self._writer.drain()
+        upserted = 0
+        while outcomes:
+            conflicts = []
+            for outcome in outcomes:
+                match outcome.fate:
+                    case "created" | "updated":
+                        upserted += 1
+                    case "rejected":
+                        applied += Applied(rejected=(_rejection(outcome),))
+                    case "conflict":
+                        conflicts.append(outcome.operation)
+            applied += self._resolve(conflicts)
+            outcomes = self._writer.drain()
+        return applied + Applied(upserted=upserted)
+
+    def commit(self) -> None:
+        """Make what was written visible. It is durable since the server acknowledged it."""
+        name = self.name
+        settings = self.patiently(lambda client: client.indices.get_settings(index=name)).body
+        if settings[name]["settings"]["index"]["uuid"] != self._uuid:
+            raise BioqaError(f"the index {name} was deleted and made anew while being loaded; load it again")
+        self.patiently(lambda client: _all_shards(client.indices.refresh(index=name).body, self.where))
+
+    def forget(self) -> None:
+        """Drop what was not sent yet."""
+        self._writer.forget()
+
+    def patiently(self, ask: Callable[[Elasticsearch], Answered]) -> Answered:
+        """Ask the server, and ask again while it is away or has too much to do, as loading does."""
+        return self._writer.patiently(lambda: ask(self._writer.client))
+
+    def _highest_order(self) -> int:
+        with engine_errors(self.where):
+            self.client.indices.refresh(index=self.name)
+            answer = self.client.search(index=self.name, size=0, aggs={"order": {"max": {"field": "order"}}})
+        return int(answer["aggregations"]["order"]["value"] or 0)
+
+    def _delete(self, deletions: Mapping[int, int]) -> Applied:
+        """Put tombstones, but where a later event was applied already. PMID to order."""
+        applied = self.drain()
+        current = self._current(list(deletions))
+        for pmid, place in deletions.items():
+            held = current.get(pmid)
+            if held is None or held.order < place:
+                # Of a document that is not there nothing is deleted, but it may yet come, late.
+                self._writer.put(Operation(pmid, RANK_OF_TOMBSTONES, place, 0, tombstone(pmid, place)))
+            else:
+                applied += Applied(stale=1)
+        for outcome in self._writer.drain():
+            held = current.get(outcome.operation.pmid)
+            if outcome.fate == "rejected":
+                applied += Applied(rejected=(_rejection(outcome),))
+            elif outcome.fate == "conflict" or held is None or held.deleted:
+                applied += Applied(stale=1)
+            else:
+                applied += Applied(deleted=1)
+        return applied
+
+    def _resolve(self, refused: Sequence[Operation]) -> Applied:
+        """Write again, over whatever version is there, those that come after it; the others are stale."""
+        stale = 0
+        current = self._current([operation.pmid for operation in refused])
+        for operation in refused:
+            held = current.get(operation.pmid)
+            if held is None:
+                self._writer.put(operation)
+            elif held.order > operation.order or (not held.deleted and held.version > operation.version):
+                stale += 1
+            else:
+                self._writer.put(operation._replace(rank=held.rank))
+        return Applied(stale=stale)
+
+    def _current(self, pmids: Sequence[int]) -> dict[int, "_Held"]:
+        """What is there now, committed or not."""
+        found = {}
+        for begin in range(0, len(pmids), LOOKUP):
+            ids = [str(pmid) for pmid in pmids[begin : begin + LOOKUP]]
+            answer = self.patiently(
+                partial(Elasticsearch.mget, index=self.name, ids=ids, source=["version", "order", "deleted"])
+            ).body
+            for hit in _found(answer["docs"], self.where):
+                if hit.get("found"):
+                    stored = hit["_source"]
+                    found[int(hit["_id"])] = _Held(
+                        rank=hit["_version"] >> ORDER_BITS,
+                        order=stored["order"],
+                        version=stored.get("version", 0),
+                        deleted=stored.get("deleted", False),
+                    )
+        return found
+
+
+class _Held(NamedTuple):
+    rank: int
+    order: int
+    version: int
+    deleted: bool
+
+
+def _upsert(record: Record, order: int) -> Operation:
+    rank = min(record.version, RANK_OF_TOMBSTONES - 1)
+    return Operation(record.pmid, rank, order, record.version, source(record, order))
+
+
+def _rejection(outcome: Outcome) -> Rejection:
+    return Rejection(str(outcome.operation.pmid), outcome.reason)
+
+
+def _request(text: str, size: int, published_before: date | None) -> dict[str, Any]:
+    """A match query: no character of the question can mean an operator."""
+    query: dict[str, Any] = {"match": {TEXT: {"query": text}}}
+    if published_before is not None:
+        early = {"range": {"published": {"lt": published_before.isoformat()}}}
+        undated = {"bool": {"must_not": {"exists": {"field": "published"}}}}
+        query = {"bool": {"must": query, "filter": {"bool": {"should": [early, undated]}}}}
+    return {
+        "query": query,
+        "size": size,
+        "sort": [{"_score": "desc"}, {"pmid": "asc"}],
+        "track_total_hits": False,
+    }
+
+
+def _clean(question: str) -> str:
+    # Lone surrogates reach us from JSON escapes, and no UTF-8 holds them.
+    return question.encode("utf-8", "ignore").decode().strip()
+
+
+def _preference(text: str) -> str:
+    """The same question goes to the same copies, whose scores can differ in the last digits."""
+    return f"q{zlib.crc32(text.encode())}"
+
+
+def _found(docs: Iterable[Mapping[str, Any]], where: Place) -> Iterator[Mapping[str, Any]]:
+    for hit in docs:
+        if "error" in hit:
+            raise BioqaError(describe_fault(hit["error"], 503, where))
+        yield hit
+
+
+def _all_shards(answer: Mapping[str, Any], where: Place) -> None:
+    for failure in answer["_shards"].get("failures", ()):
+        raise Unfinished(describe_fault(failure["reason"], 503, where))
