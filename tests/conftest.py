@@ -39,7 +39,7 @@ def pool_index(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def elastic_url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A real Elasticsearch: the user's own, or one for all processes of this session, at whose end it ends."""
+    """A real Elasticsearch: the user's own, or one for all processes of this session, ending with it."""
     if url := os.environ.get("BIOQA_TEST_ELASTICSEARCH"):
         return url.rstrip("/")
     if not elastic_server.SERVE.is_file():
