@@ -1,0 +1,52 @@
+# See docs/docker.md. Needs BuildKit, Docker's builder since version 23.
+
+FROM python:3.11.14-slim-bookworm AS build
+# Which build of torch: cpu, cu130, … (uv knows where each is kept), or empty for what the package index has.
+ARG TORCH_BACKEND=cpu
+# A mirror of the package index, if there is one.
+ARG UV_DEFAULT_INDEX
+ENV VIRTUAL_ENV=/opt/bioqa \
+    UV_COMPILE_BYTECODE=1 \
+    UV_LINK_MODE=copy \
+    UV_PYTHON_DOWNLOADS=never
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore uv==0.13.9 \
+    && python -m venv --without-pip "$VIRTUAL_ENV"
+WORKDIR /src
+# The dependencies are a layer of their own: a change of the code leaves it as it is.
+COPY pyproject.toml ./
+RUN --mount=type=cache,target=/root/.cache/uv \
+    uv pip install ${TORCH_BACKEND:+--torch-backend="$TORCH_BACKEND"} --requirements pyproject.toml
+COPY README.md LICENSE ./
+COPY bioasq bioasq
+COPY indexer indexer
+COPY models models
+COPY app app
+RUN --mount=type=cache,target=/root/.cache/uv \
+    uv pip install --no-deps .
+
+FROM python:3.11.14-slim-bookworm
+LABEL org.opencontainers.image.title="bioqa" \
+      org.opencontainers.image.description="Answers biomedical questions with MEDLINE articles and sentences" \
+      org.opencontainers.image.licenses="Apache-2.0"
+# Numbers, so that a cluster can see that this is not root. Volumes mounted at /data/medline can be written.
+RUN groupadd --gid 10001 bioqa \
+    && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data \
+        --shell /usr/sbin/nologin bioqa \
+    && install --directory --owner=10001 --group=10001 /data /data/medline
+COPY --from=build /opt/bioqa /opt/bioqa
+COPY deploy/healthcheck.py /opt/bioqa/healthcheck.py
+# Weights and language data are in the package; what is not there must not be looked for elsewhere.
+ENV PATH=/opt/bioqa/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    HF_HUB_OFFLINE=1 \
+    TRANSFORMERS_OFFLINE=1 \
+    BIOQA_HOST=0.0.0.0
+USER 10001:10001
+WORKDIR /data
+EXPOSE 8000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=8s --start-period=90s --retries=3 \
+    CMD ["python", "/opt/bioqa/healthcheck.py"]
+ENTRYPOINT ["bioqa"]
+CMD ["serve"]
