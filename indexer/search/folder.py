@@ -7,7 +7,7 @@ from pathlib import Path
 from bioasq.errors import BioqaError
 from bioasq.jsonfile import write_json
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever schema, analyser or stored records change, so that no index is ever misread."""
 
 DESCRIPTION = "bioqa.json"

@@ -93,6 +93,11 @@ class TantivyIndex:
             for score, _, address in self._best(searcher, query, size)
         ]
 
+    def search_many(
+        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+    ) -> list[list[Candidate]]:
+        return [self.search(question, size, published_before) for question in questions]
+
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         numbers = [int(pmid) for pmid in pmids if PMID.fullmatch(pmid)]
         searcher = self._searcher()
@@ -114,12 +119,17 @@ class TantivyIndex:
 
     def stats(self) -> IndexStats:
         searcher = self._searcher()
-        empty = tantivy.Query.term_query(self._schema, "has_abstract", 0)
+
+        def without(field: str) -> int:
+            lacking = tantivy.Query.term_query(self._schema, field, 0)
+            return int(searcher.search(lacking, limit=1).count)
+
         return IndexStats(
             name=self._folder.path.name,
             documents=searcher.num_docs,
             size_bytes=self._folder.size_bytes(),
-            without_abstract=searcher.search(empty, limit=1).count,
+            without_title=without("has_title"),
+            without_abstract=without("has_abstract"),
             joiner=self._folder.joiner,
         )
 

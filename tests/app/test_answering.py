@@ -150,7 +150,7 @@ class AwayIndex:
         raise self.error
 
     def stats(self) -> IndexStats:
-        return IndexStats("away", 1, 1, 0, "")
+        return IndexStats("away", 1, 1, 0, 0, "")
 
     def apply(self, events: object) -> None:
         raise NotImplementedError

@@ -137,7 +137,7 @@ def test_another_format_is_refused(folder: Path) -> None:
             attempt(folder)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 1, "joiner": 3}', "\udcff"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", f'{{"format": {FORMAT}, "joiner": 3}}', "\udcff"])
 def test_a_broken_description_is_refused(folder: Path, text: str) -> None:
     make(folder)
     (folder / DESCRIPTION).write_bytes(text.encode(errors="surrogateescape"))
@@ -171,6 +171,16 @@ def test_missing_and_broken_files_are_told(folder: Path) -> None:
     (damaged / "meta.json").write_text("{")
     with pytest.raises(BioqaError, match=f"the index in {damaged} cannot be used"):
         TantivyIndex.open(damaged)
+
+
+def test_missing_titles_and_abstracts_are_counted(folder: Path) -> None:
+    make(folder, document(1, ""), document(2, "", "Text."), document(3, "Title."), document(4, "A.", "B."))
+    with TantivyIndex.open(folder) as index:
+        stats = index.stats()
+        assert (stats.documents, stats.without_title, stats.without_abstract) == (4, 2, 2)
+        index.apply([Upsert(document(1, "Now with a title."))])
+        index.commit()
+        assert index.stats().without_title == 1
 
 
 def test_all_documents_in_pmid_order(folder: Path) -> None:
