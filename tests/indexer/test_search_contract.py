@@ -13,19 +13,31 @@ from bioasq.domain import Document, Part
 from bioasq.errors import BioqaError
 from indexer.events import Delete, Event, Upsert
 from indexer.search.base import Applied, SearchIndex
+from indexer.search.connection import Place, connect
+from indexer.search.elastic import ElasticIndex
 from indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 
 OpenIndex = Callable[[], SearchIndex]
 
 
-@pytest.fixture(params=["tantivy"])
+@pytest.fixture(params=["tantivy", "elastic"])
 def open_index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenIndex]:
     """Makes fresh, empty indexes of one back end; they are closed at the end."""
     opened: list[SearchIndex] = []
+    # Asked for by name: the embedded index needs no server.
+    elastic = request.param == "elastic"
+    url = request.getfixturevalue("elastic_url") if elastic else ""
+    name = request.getfixturevalue("elastic_name") if elastic else ""
 
     def make() -> SearchIndex:
-        index = TantivyIndex.create(tmp_path / f"index{len(opened)}")
+        number = len(opened)
+        index: SearchIndex
+        if elastic:
+            where = Place((url,), f"{name}-{number}")
+            index = ElasticIndex.create(connect(where), where)
+        else:
+            index = TantivyIndex.create(tmp_path / f"index{number}")
         opened.append(index)
         return index
 
@@ -88,10 +100,10 @@ def test_an_empty_index_answers(index: SearchIndex) -> None:
     assert (stats.documents, stats.without_abstract, stats.joiner) == (0, 0, "")
 
 
-def test_stats_count_documents_and_missing_abstracts(index: SearchIndex) -> None:
-    fill(index, [document(1), document(2, abstract="Something."), document(3)])
+def test_stats_count_documents_and_missing_texts(index: SearchIndex) -> None:
+    fill(index, [document(1), document(2, abstract="Something."), document(3), document(4, "", "Something.")])
     stats = index.stats()
-    assert (stats.documents, stats.without_abstract) == (3, 2)
+    assert (stats.documents, stats.without_title, stats.without_abstract) == (4, 1, 2)
     assert stats.size_bytes > 0
 
 
@@ -212,6 +224,29 @@ def test_equal_scores_come_in_numeric_pmid_order(index: SearchIndex) -> None:
 def test_ties_at_the_cut_off_are_in_pmid_order_however_many(index: SearchIndex) -> None:
     fill(index, [document(n, "Equal words.") for n in range(3000, 0, -1)])
     assert pmids(index, "equal", 5) == ["1", "2", "3", "4", "5"]
+
+
+def test_several_questions_are_answered_as_each_alone(index: SearchIndex) -> None:
+    words = ["Insulin", "Glucagon", "Somatostatin", "Amylin"]
+    fill(
+        index,
+        [
+            document(n, f"{words[n % 4]} and {words[n % 3]}.", published=date(2000 + n % 10, 1, 1))
+            for n in range(1, 61)
+        ],
+    )
+    questions = [f"{word} {n}?" for n in range(20) for word in words] + [
+        "",
+        "insulin",
+        "what is the",
+        "insulin",
+    ]
+    for before in (None, date(2005, 1, 1)):
+        alone = [index.search(question, 7, before) for question in questions]
+        assert index.search_many(questions, 7, before) == alone
+        assert len(alone[0]) == 7
+    assert index.search_many([]) == []
+    assert index.search_many(["insulin", "amylin"], 0) == [[], []]
 
 
 @pytest.mark.parametrize(("size", "expected"), [(0, 0), (-1, 0), (1, 1), (3, 3), (1000, 4)])
