@@ -21,6 +21,13 @@ MEDLINE_NAME = re.compile(r"pubmed(\d\d)n(\d{4})\.xml(?:\.gz)?", re.ASCII)
 RECORDS_BITS = 26
 """A file holds fewer than 2**26 records."""
 
+FILES_BITS = 22
+"""A file's number is below 2**22."""
+
+
+OWN_FILES = 4
+"""How many numbers there are for each of NLM's: a lab's own files find room behind the file they follow."""
+
 
 def file_number(name: str, loaded: Sequence["LoadedFile"]) -> int:
     """A file's place in the order in which files count: below 2**22.
@@ -30,7 +37,7 @@ def file_number(name: str, loaded: Sequence["LoadedFile"]) -> int:
     """
     if match := MEDLINE_NAME.fullmatch(name):
         year, number = map(int, match.groups())
-        return 10_000 * year + number
+        return OWN_FILES * (10_000 * year + number)
     return 1 + max((entry.number for entry in loaded), default=0)
 
 
@@ -45,8 +52,8 @@ class LoadedFile:
     md5: str
     size_bytes: int
     records: int
-    """What the file holds: ``upserted + deleted + stale + skipped + rejected``; the search engine's rejections
-    count among the last."""
+    """What the file holds: ``upserted + deleted + stale + skipped + rejected``; what the search engine
+    rejected counts among the last."""
     upserted: int
     deleted: int
     stale: int

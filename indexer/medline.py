@@ -64,6 +64,8 @@ class MedlineFile:
         self.skipped: Counter[str] = Counter()
         """Records that are no citations, by element: books above all."""
         self.rejections: list[Rejection] = []
+        self.position = 0
+        """Bytes of the file, as it lies on disk, that have been read."""
         self._joiner = joiner
 
     @property
@@ -76,8 +78,11 @@ class MedlineFile:
         return self.upserts + self.deletes + self.skipped.total() + len(self.rejections)
 
     def __iter__(self) -> Iterator[Event]:
-        for record in records(self.path):
+        for record in records(self.path, self._at):
             yield from self._events(record)
+
+    def _at(self, position: int) -> None:
+        self.position = position
 
     def _events(self, record: etree._Element) -> Iterator[Event]:
         match record.tag:

@@ -2,16 +2,19 @@
 
 Each process takes every n-th file and streams its records through a pipe; a thread here reads the pipe into
 a bounded queue. So the processes run ahead by a bounded amount of memory, and one that dies is noticed by
-the end of its pipe.
+the end of its pipe. Where nothing of a broken file may be written, a process keeps a file's messages in a
+temporary file until it has seen the file's end.
 """
 
 import hashlib
 import os
 import pickle
 import queue
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -44,8 +47,11 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Instead of a file's records: it is in the index already."""
+class Batch:
+    changes: list[Record | int]
+    """Records to upsert and PMIDs to delete, in file order."""
+    position: int
+    """Bytes of the file, as it lies on disk, that were read so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +69,19 @@ class Refused:
     reason: str
 
 
-Changes = list[Record | int]
-"""Records to upsert and PMIDs to delete, in file order."""
-
-Message = Started | Changes | Known | Parsed | Refused
+Message = Started | Batch | Parsed | Refused
 
 
 class ParserPool:
-    """Parses ``paths`` in ``workers`` processes. Ask for each file's messages once, in order."""
+    """Parses ``paths`` in ``workers`` processes; none is started if there are no paths.
 
-    def __init__(self, paths: Sequence[Path], joiner: str, known: set[str], workers: int) -> None:
-        workers = max(1, min(workers, len(paths)))
+    ``whole_files``: a file's batches come only once it was parsed to its end, so never before ``Refused``.
+    """
+
+    def __init__(self, paths: Sequence[Path], joiner: str, workers: int, whole_files: bool = False) -> None:
+        workers = min(workers, len(paths))
         self._paths = paths
-        self._parsers = [_Parser(paths[w::workers], joiner, known) for w in range(workers)]
+        self._parsers = [_Parser(paths[w::workers], joiner, whole_files) for w in range(workers)]
 
     def __enter__(self) -> Self:
         return self
@@ -86,21 +92,26 @@ class ParserPool:
         for parser in self._parsers:
             parser.stop()
 
-    def messages(self, number: int) -> Iterator[Message]:
-        """Ends after ``Known``, ``Parsed`` or ``Refused``. Raises ``BioqaError`` if the process died."""
-        parser = self._parsers[number % len(self._parsers)]
-        while True:
-            message = parser.next(self._paths[number])
-            yield message
-            if isinstance(message, Known | Parsed | Refused):
-                return
+    def files(self) -> Iterator[Iterator[Message]]:
+        """Each file's messages, in the order of the paths; to be read to their end before the next file's."""
+        for number, path in enumerate(self._paths):
+            yield _messages(self._parsers[number % len(self._parsers)], path)
+
+
+def _messages(parser: "_Parser", path: Path) -> Iterator[Message]:
+    """Ends after ``Parsed`` or ``Refused``. Raises ``BioqaError`` if the process died."""
+    while True:
+        message = parser.next(path)
+        yield message
+        if isinstance(message, Parsed | Refused):
+            return
 
 
 class _Parser:
     """A fresh interpreter, and not a process of multiprocessing's: a fork does not survive tantivy's threads,
     and "spawn" imports the program that was started, a web service maybe, once for each process."""
 
-    def __init__(self, paths: Sequence[Path], joiner: str, known: set[str]) -> None:
+    def __init__(self, paths: Sequence[Path], joiner: str, whole_files: bool) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", "from indexer.parsing import serve; serve()"],
             stdin=subprocess.PIPE,
@@ -110,7 +121,7 @@ class _Parser:
         )
         self._queue: queue.Queue[bytes | None] = queue.Queue(AHEAD)
         self._stopped = threading.Event()
-        task = pickle.dumps((list(paths), joiner, known))
+        task = pickle.dumps((list(paths), joiner, whole_files))
         self._thread = threading.Thread(target=self._converse, args=(task,), daemon=True)
         self._thread.start()
 
@@ -157,32 +168,71 @@ def _read_frame(stream: IO[bytes]) -> bytes | None:
 
 def serve() -> None:
     """What a parsing process runs: its task comes by standard input, messages go to standard output."""
-    paths, joiner, known = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent wrote it
+    paths, joiner, whole_files = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent wrote it
     with suppress(BrokenPipeError), os.fdopen(os.dup(1), "wb") as stream:  # broken: the parent is gone
         os.dup2(2, 1)  # should a library print, it must not get into the frames
         for path in paths:
-            for message in parse(path, joiner, known):
-                data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-                stream.write(_LENGTH.pack(len(data)) + data)
-                stream.flush()
+            messages = parse(path, joiner)
+            if whole_files:
+                _send_whole(path, messages, stream)
+            else:
+                for message in messages:
+                    _write_frame(message, stream)
 
 
-def parse(path: Path, joiner: str, known: set[str]) -> Iterator[Message]:
-    """One file's messages, unless its md5 is known."""
+def _write_frame(message: Message, stream: IO[bytes]) -> None:
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.flush()
+
+
+def _send_whole(path: Path, messages: Iterator[Message], stream: IO[bytes]) -> None:
+    first = next(messages)
+    _write_frame(first, stream)
+    if isinstance(first, Refused):
+        return
     try:
-        with path.open("rb") as stream:
-            md5 = hashlib.file_digest(stream, "md5").hexdigest()
-        yield Started(md5, path.stat().st_size)
-        if md5 in known:
-            yield Known()
-            return
+        spool, last = _spooled(messages)
+    except OSError as error:
+        _write_frame(Refused(f"{path}: cannot be kept in {tempfile.gettempdir()}: {error}"), stream)
+        return
+    with spool:
+        if isinstance(last, Parsed):
+            shutil.copyfileobj(spool, stream)
+    _write_frame(last, stream)
+
+
+def _spooled(messages: Iterator[Message]) -> tuple[IO[bytes], Message]:
+    """The frames of all messages but the last, on disk; and the last. ``OSError`` if the disk is full."""
+    spool = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    try:
+        last: Message = Refused("")
+        for message in messages:
+            last = message
+            if isinstance(message, Batch):
+                _write_frame(message, spool)
+        spool.seek(0)
+    except BaseException:
+        spool.close()
+        raise
+    return spool, last
+
+
+def parse(path: Path, joiner: str) -> Iterator[Message]:
+    """One file's messages."""
+    try:
+        yield Started(md5_of(path), path.stat().st_size)
         file = MedlineFile(path, joiner)
         events = iter(file)
-        while events_batch := list(islice(events, BATCH)):
-            yield [
-                pmid_number(event.pmid) if isinstance(event, Delete) else encode(event.document)
-                for event in events_batch
-            ]
+        while some := list(islice(events, BATCH)):
+            changes = [pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in some]
+            yield Batch(changes, file.position)
         yield Parsed(dict(file.skipped), dict(file.rejected))
     except (MedlineError, OSError) as error:
         yield Refused(str(error))
+
+
+def md5_of(path: Path) -> str:
+    """In hexadecimal digits. Raises ``OSError``."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "md5").hexdigest()

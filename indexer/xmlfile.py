@@ -6,7 +6,7 @@ A file is refused as soon as something is wrong with it. No DTD is read, no enti
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
@@ -30,11 +30,16 @@ class MedlineError(BioqaError):
     """A file that is refused as a whole. The text names the file and the place."""
 
 
-def records(path: Path) -> Iterator[etree._Element]:
-    """The root's children as they are read, each good until the next is asked for."""
+def records(path: Path, told: Callable[[int], None] = lambda position: None) -> Iterator[etree._Element]:
+    """The root's children as they are read, each good until the next is asked for.
+
+    ``told`` how many bytes of the file, as it lies on disk, have been read.
+    """
     with path.open("rb") as plain:
         try:
-            yield from _parsed(_unzipped(plain), path)
+            for record in _parsed(_unzipped(plain), path):
+                told(plain.tell())
+                yield record
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise MedlineError(f"{path}, near byte {plain.tell()}: broken gzip: {error}") from error
         except etree.XMLSyntaxError as error:

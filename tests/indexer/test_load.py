@@ -229,9 +229,9 @@ if __name__ == "__main__":
             die()
 
     if moment == "before ledger":
-        module.Ledger.append = die
+        module.FolderTarget.note = die
     if moment == "before commit":
-        module.TantivyIndex.commit = die
+        module.FolderTarget.commit = die
     module.load([Path(f) for f in files], Path(folder), workers=2, progress=at_event)
 """
 
