@@ -1,0 +1,122 @@
+"""What must hold of a release before it serves, in figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from indexer.ledger import MEDLINE_NAME, LoadedFile
+from indexer.search.base import IndexStats
+
+LEAST_OF_PREVIOUS = 0.95
+"""Documents, as a share of the previous release's."""
+
+MOST_MORE_MISSING = 0.02
+"""By how much the share of records without title, or abstract, may grow."""
+
+MOST_WITHOUT_TITLE = 0.01
+"""In a first release. A change of NLM's format can leave every title empty and every PMID right."""
+
+DISTINCT = 0.99
+"""At least this share of a baseline's citations are documents of their own, not versions of others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    passed: bool
+    says: str
+    """The figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a release holds, and what it was loaded from."""
+
+    stats: IndexStats
+    ledger: Sequence[LoadedFile]
+
+    @property
+    def last_file(self) -> str:
+        return max((entry.name for entry in self.ledger), default="")
+
+
+def release_checks(new: Held, baseline: int, previous: Held | None) -> list[Check]:
+    """``baseline``: the number of the baseline's last file, in the year's sequence."""
+    checks = [_counts(new, baseline)]
+    if previous is None or not previous.stats.documents:
+        return [*checks, _first_titles(new.stats)]
+    checks += [_not_fewer(new.stats, previous.stats), *share_checks(new.stats, previous.stats)]
+    if previous.last_file[:8] == new.last_file[:8]:  # a rebuild of the same year
+        checks.append(_not_behind(new, previous))
+    return checks
+
+
+def share_checks(new: IndexStats, previous: IndexStats) -> list[Check]:
+    """Whether titles or abstracts have gone missing."""
+    return [
+        _share("titles", new.without_title, new.documents, previous.without_title, previous.documents),
+        _share(
+            "abstracts", new.without_abstract, new.documents, previous.without_abstract, previous.documents
+        ),
+    ]
+
+
+def _counts(new: Held, baseline: int) -> Check:
+    """The ledger does not say which upserts replaced an earlier one, so it gives two bounds.
+
+    At most: each document has an upsert of its own, and so has each that was deleted. At least: a baseline
+    says everything once, and what came to nothing or was deleted is known.
+    """
+    upserted = sum(entry.upserted for entry in new.ledger)
+    most = upserted - sum(entry.deleted for entry in new.ledger)
+    once = sum(entry.upserted for entry in new.ledger if _is_baseline(entry, baseline))
+    least = int(DISTINCT * once) - sum(entry.deleted + entry.stale for entry in new.ledger)
+    documents = new.stats.documents
+    rejected = sum(sum(entry.rejected.values()) for entry in new.ledger)
+    return Check(
+        "documents",
+        max(0, least) <= documents <= most,
+        f"{documents:,} documents; its files allow for {max(0, least):,} to {most:,} "
+        f"({len(new.ledger):,} files, {upserted:,} upserts, {rejected:,} rejected)",
+    )
+
+
+def _is_baseline(entry: LoadedFile, baseline: int) -> bool:
+    match = MEDLINE_NAME.fullmatch(entry.name)
+    return match is not None and int(match[2]) <= baseline
+
+
+def _not_fewer(new: IndexStats, previous: IndexStats) -> Check:
+    least = LEAST_OF_PREVIOUS * previous.documents
+    return Check(
+        "not fewer",
+        new.documents >= least,
+        f"{new.documents:,} documents; the previous release has {previous.documents:,}, "
+        f"and {LEAST_OF_PREVIOUS:.0%} of that is the least",
+    )
+
+
+def _not_behind(new: Held, previous: Held) -> Check:
+    return Check(
+        "files",
+        new.last_file >= previous.last_file,
+        f"loaded up to {new.last_file}; the release it replaces up to {previous.last_file}",
+    )
+
+
+def _first_titles(new: IndexStats) -> Check:
+    share = new.without_title / max(1, new.documents)
+    return Check(
+        "titles",
+        share < MOST_WITHOUT_TITLE,
+        f"{share:.2%} without title; {MOST_WITHOUT_TITLE:.0%} is too many",
+    )
+
+
+def _share(what: str, missing: int, of: int, missing_before: int, of_before: int) -> Check:
+    share, before = missing / max(1, of), missing_before / max(1, of_before)
+    return Check(
+        what,
+        share <= before + MOST_MORE_MISSING,
+        f"{share:.2%} without {what[:-1]}, before {before:.2%}; "
+        f"{100 * MOST_MORE_MISSING:.0f} percentage points more are allowed",
+    )

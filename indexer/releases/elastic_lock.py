@@ -1,0 +1,184 @@
+"""A lock that is a document in an index of its own, since the server has none.
+
+Whoever holds it says so again and again. A lock that nobody has renewed for a while is there for the taking,
+and so is one whose holder was a process of this machine that has ended.
+"""
+
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from elastic_transport import TransportError
+from elasticsearch import ApiError, BadRequestError, ConflictError, Elasticsearch, NotFoundError
+
+from bioasq.errors import BioqaError
+from indexer.search.connection import Place, engine_errors, error_type
+
+STALE_S = 600.0
+"""Longer than clocks of a lab's machines differ, and than a server is away for a restart."""
+
+RENEW_S = 20.0
+
+_ID = "update"
+
+_Position = tuple[int, int]
+"""Sequence number and primary term: they change with every write of a document."""
+
+_UNSEEN: _Position = (0, 0)
+
+_MAPPING = {
+    "dynamic": "strict",
+    "properties": {
+        "owner": {"type": "keyword"},
+        "process": {"type": "keyword"},
+        "token": {"type": "keyword"},
+        "at": {"type": "double"},
+    },
+}
+
+
+class ElasticLock:
+    """Held within ``with``."""
+
+    def __init__(
+        self, client: Elasticsearch, where: Place, stale_s: float = STALE_S, renew_s: float = RENEW_S
+    ) -> None:
+        self._client = client
+        self._place = where
+        self._index = f"{where.name}-lock"
+        self._stale_s = stale_s
+        self._renew_s = renew_s
+        self._token = secrets.token_hex(8)
+        self._ended = threading.Event()
+        self._renewing = threading.Lock()
+        self._lost = False
+        self._seen = _UNSEEN
+        self._thread = threading.Thread(target=self._keep_renewing, daemon=True)
+
+    def __enter__(self) -> Self:
+        with engine_errors(self._place):
+            self._make_index()
+            self._take()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+        # If this fails, the lock becomes stale, or is seen to be of a process that ended.
+        with suppress(ApiError, TransportError):
+            self._client.delete(
+                index=self._index, id=_ID, if_seq_no=self._seen[0], if_primary_term=self._seen[1]
+            )
+
+    def check(self) -> None:
+        """Raises BioqaError if another process has the lock, or the server cannot be asked."""
+        with engine_errors(self._place):
+            self._renew()
+        if self._lost:
+            raise BioqaError(
+                f"another process took the lock on {self._place}, because this one had not renewed it for "
+                f"{self._stale_s:.0f} s; run it again to go on"
+            )
+
+    def _take(self) -> None:
+        with suppress(ConflictError):
+            self._seen = _position(
+                self._client.create(index=self._index, id=_ID, document=self._document()).body
+            )
+            return
+        try:
+            held = self._client.get(index=self._index, id=_ID).body
+            self._refuse_unless_stale(held["_source"])
+            self._put(_position(held))
+        except (ConflictError, NotFoundError) as error:
+            raise BioqaError(f"another update of {self._place} began or ended just now; try again") from error
+
+    def _refuse_unless_stale(self, lock: Mapping[str, Any]) -> None:
+        age = time.time() - float(lock["at"])
+        if age < self._stale_s and not _has_ended(lock["process"]):
+            raise BioqaError(
+                f"another update of {self._place} is under way, by {lock['owner']}, which renewed its lock "
+                f"{max(0.0, age):.0f} s ago; wait for it to end"
+            )
+
+    def _keep_renewing(self) -> None:
+        while not self._ended.wait(self._renew_s) and not self._lost:
+            with suppress(ApiError, TransportError):  # the server is away; the loader waits for it too
+                self._renew()
+
+    def _renew(self) -> None:
+        with self._renewing:
+            if self._lost:
+                return
+            try:
+                self._put(self._seen)
+            except ConflictError:
+                # Another's lock; or our own renewal, whose answer got lost.
+                held = self._client.options(ignore_status=404).get(index=self._index, id=_ID).body
+                self._lost = not held.get("found") or held["_source"]["token"] != self._token
+                if not self._lost:
+                    self._seen = _position(held)
+
+    def _put(self, over: _Position) -> None:
+        """Write the lock, if nobody has written it since."""
+        answer = self._client.index(
+            index=self._index, id=_ID, document=self._document(), if_seq_no=over[0], if_primary_term=over[1]
+        )
+        self._seen = _position(answer.body)
+
+    def _document(self) -> dict[str, Any]:
+        owner = f"{socket.gethostname()}, process {os.getpid()}"
+        return {"owner": owner, "process": _process(), "token": self._token, "at": time.time()}
+
+    def _make_index(self) -> None:
+        try:
+            self._client.indices.create(
+                index=self._index,
+                settings={"number_of_shards": 1, "auto_expand_replicas": "0-1", "hidden": True},
+                mappings=_MAPPING,
+            )
+        except BadRequestError as error:
+            if error_type(error) != "resource_already_exists_exception":
+                raise
+
+
+def _position(answer: Mapping[str, Any]) -> _Position:
+    return answer["_seq_no"], answer["_primary_term"]
+
+
+def _process() -> str:
+    """This process, as only processes that share its machine, boot and numbering of processes would say it;
+    without the number where that cannot be told."""
+    return f"{_numbering()}/{os.getpid()}"
+
+
+def _numbering() -> str:
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
+
+
+def _has_ended(process: str) -> bool:
+    """True if it is certain: the process was one of this machine, and there is none of its number."""
+    numbering, _, number = process.rpartition("/")
+    if not numbering or numbering != _numbering():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

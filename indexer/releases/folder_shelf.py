@@ -1,0 +1,173 @@
+"""Releases of the embedded index: a folder each, and a small file that names the one serving."""
+
+import fcntl
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bioasq.errors import BioqaError
+from bioasq.jsonfile import read_json, write_json
+from indexer.ledger import Ledger, LoadedFile
+from indexer.releases.shelf import Release, parse_release_name
+from indexer.search.base import IndexStats
+from indexer.search.folder import DESCRIPTION
+from indexer.search.folder_target import FolderTarget
+from indexer.search.tantivy import TantivyIndex
+from indexer.target import LoadTarget
+
+NAMES = "releases.json"
+LOCK = "update.lock"
+BASE = "medline"
+FORMAT = 1
+
+_DROPPED = ".dropped-"
+
+
+class FolderShelf:
+    base = BASE
+
+    def __init__(self, folder: Path) -> None:
+        """Raises BioqaError if the folder is an index itself, or is used for something else."""
+        if folder.exists() and not folder.is_dir():
+            raise BioqaError(f"{folder} is a file; releases need a folder")
+        if (folder / DESCRIPTION).exists():
+            raise BioqaError(
+                f"{folder} is an index made by `bioqa index`, not a folder of releases; "
+                "give `bioqa update` another folder"
+            )
+        if folder.is_dir() and not (folder / NAMES).exists() and _foreign(folder):
+            raise BioqaError(f"{folder} holds other files and no releases; choose an empty folder")
+        self._folder = folder
+        self.where = str(folder)
+
+    @contextmanager
+    def lock(self) -> Iterator["FolderShelf"]:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            stream = (self._folder / LOCK).open("a+")
+        except OSError as error:
+            raise BioqaError(f"cannot write to {self._folder}: {error.strerror or error}") from error
+        with stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise BioqaError(
+                    f"another update of {self._folder} is under way; wait for it to end"
+                ) from error
+            yield self  # the system lets go of it, however this process ends
+
+    def check(self) -> None:
+        """What the system has locked nobody takes away."""
+
+    def releases(self) -> tuple[Release, ...]:
+        notes = self._read()["releases"]
+        found = []
+        names = sorted(entry.name for entry in self._folder.iterdir()) if self._folder.is_dir() else []
+        for name in names:
+            if (parsed := parse_release_name(BASE, name)) is not None:
+                note = notes.get(name, {})
+                found.append(Release(name, *parsed, note.get("served", False), note.get("previous")))
+        return tuple(sorted(found, key=lambda release: (release.year, release.serial)))
+
+    def serving(self) -> Release | None:
+        name = self._read()["serving"]
+        found = next((release for release in self.releases() if release.name == name), None)
+        if name is not None and found is None:
+            raise BioqaError(f"{self._folder / NAMES} says that {name} serves, and there is no such folder")
+        return found
+
+    def target(self, name: str, joiner: str) -> LoadTarget:
+        if not (self._folder / NAMES).exists():
+            write_json(self._folder / NAMES, self._read())
+        return FolderTarget(self._folder / name, joiner)
+
+    def ledger(self, name: str) -> tuple[LoadedFile, ...]:
+        return Ledger.open(self._folder / name).entries
+
+    def stats(self, name: str) -> IndexStats:
+        with TantivyIndex.open(self._folder / name) as index:
+            return index.stats()
+
+    def serve(self, name: str, previous: str | None) -> None:
+        state = self._read()
+        state["releases"] = {**state["releases"], name: {"served": True, "previous": previous}}
+        write_json(self._folder / NAMES, {**state, "serving": name})
+
+    def go_back(self, name: str) -> None:
+        write_json(self._folder / NAMES, {**self._read(), "serving": name})
+
+    def drop(self, name: str) -> None:
+        state = self._read()
+        if name == state["serving"]:
+            raise BioqaError(f"{name} is serving; it is not dropped")
+        try:
+            # Away in one step: what is left by a crash afterwards is no release.
+            (self._folder / name).rename(self._folder / (_DROPPED + name))
+            for left in self._folder.glob(_DROPPED + "*"):
+                shutil.rmtree(left)
+        except OSError as error:
+            raise BioqaError(f"cannot remove {self._folder / name}: {error.strerror or error}") from error
+        kept = {other: note for other, note in state["releases"].items() if other != name}
+        write_json(self._folder / NAMES, {**state, "releases": kept})
+
+    def _read(self) -> dict[str, Any]:
+        return _read(self._folder)
+
+
+class CurrentFolder:
+    """Which folder to open at ``path``, and whether that has changed since.
+
+    A running service asks ``moved()`` before a question, which costs one look at a file's status.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen = self._state()
+        self.folder = current_folder(path)
+
+    def moved(self) -> bool:
+        return self._state() != self._seen
+
+    def _state(self) -> tuple[int, int] | None:
+        try:
+            status = (self._path / NAMES).stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns
+
+
+def current_folder(path: Path) -> Path:
+    """The folder of the release that serves; ``path`` itself if it is no folder of releases.
+
+    Raises BioqaError if no release serves yet.
+    """
+    if not (path / NAMES).exists():
+        return path
+    name: str | None = _read(path)["serving"]
+    if name is None:
+        raise BioqaError(f"no release in {path} is complete yet; `bioqa update` goes on with it")
+    return path / name
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    path = folder / NAMES
+    if not path.exists():
+        return {"format": FORMAT, "serving": None, "releases": {}}
+    state = read_json(path)
+    if not isinstance(state, dict) or state.get("format") != FORMAT:
+        raise BioqaError(f"{path} is no list of releases that this bioqa can read")
+    serving, releases = state.get("serving"), state.get("releases")
+    named = serving is None or (isinstance(serving, str) and parse_release_name(BASE, serving) is not None)
+    if (
+        not named
+        or not isinstance(releases, Mapping)
+        or not all(isinstance(n, Mapping) for n in releases.values())
+    ):
+        raise BioqaError(f"{path} is damaged: 'serving' must name a release, 'releases' describe them")
+    return state
+
+
+def _foreign(folder: Path) -> bool:
+    return any(entry.name != LOCK and not entry.name.endswith(".tmp") for entry in folder.iterdir())

@@ -1,0 +1,167 @@
+"""What is to be done, from what a source lists and what an index holds. Nothing here reads or writes.
+
+NLM numbers a year's files in one sequence: the baseline from 1, then the updates. An index is right only if
+it holds a beginning of that sequence, so nothing is applied behind a gap.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bioasq.errors import BioqaError
+from indexer.ledger import MEDLINE_NAME, LoadedFile
+from indexer.releases.source import CENTURY, Published
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    year: int
+    files: tuple[Published, ...]
+    """To be loaded, in this order."""
+    waiting: tuple[str, ...] = ()
+    """Files that cannot be loaded yet."""
+    faults: tuple[str, ...] = ()
+    """Why not."""
+    notes: tuple[str, ...] = ()
+    """What else is to be said."""
+
+
+def year_of(listing: Iterable[Published], serving: int | None) -> int:
+    """The year whose release is to be served: the latest with a baseline, or the one serving.
+
+    Raises BioqaError if there is neither, or nothing of that year.
+    """
+    files = list(listing)
+    years = {file.year for file in files if file.part == "baseline"}
+    updates = [file for file in files if file.part == "updatefiles"]
+    if serving is None and not years:
+        if updates:
+            raise BioqaError(
+                f"{updates[0].name} updates the baseline of {updates[0].year}, which is not there: "
+                "baseline/ has no file"
+            )
+        raise BioqaError("there is no file named as NLM's are (pubmed25n0001.xml.gz), so nothing to load")
+    year = max(years | ({serving} if serving is not None else set()))
+    if not any(file.year == year for file in files):
+        raise BioqaError(
+            f"the release of {year} is serving, and there are only files of {_listed_years(files)}: "
+            "is this the right source?"
+        )
+    return year
+
+
+def make_plan(listing: Sequence[Published], year: int, ledger: Sequence[LoadedFile]) -> Plan:
+    """The files of ``year`` that an index with this ledger lacks.
+
+    Raises BioqaError if the baseline has gaps or is missing, or if numbers contradict each other.
+    """
+    held = {entry.name for entry in ledger}
+    files = _by_number(file for file in listing if file.year == year)
+    done = {_number(name) for name in held if _is_of(name, year)}
+    if foreign := sorted(name for name in held if not _is_of(name, year)):
+        raise BioqaError(
+            f"the release of {year} holds {foreign[0]}, which is no file of that year: rebuild it"
+        )
+    _check_baseline(files, done, year)
+    last = max([*files, *done], default=0)
+    wanted: list[Published] = []
+    fault = None
+    for number in range(1, last + 1):
+        file = files.get(number)
+        if number in done:
+            continue
+        if file is None:
+            fault = f"{_name(year, number)} is missing"
+        elif not file.ready:
+            fault = f"{file.name} has no .md5 yet"
+        if fault:
+            break
+        assert file is not None
+        wanted.append(file)
+    return _finished(listing, year, files, held, wanted, fault)
+
+
+def _finished(
+    listing: Sequence[Published],
+    year: int,
+    files: dict[int, Published],
+    held: set[str],
+    wanted: Sequence[Published],
+    fault: str | None,
+) -> Plan:
+    taken = held | {file.name for file in wanted}
+    waiting = [file.name for _, file in sorted(files.items()) if file.name not in taken]
+    faults = [f"{fault}; {len(waiting)} of the files listed wait for it"] if fault else []
+    baselines = {file.year for file in listing if file.part == "baseline"}
+    if early := sorted(file.name for file in listing if file.year > year and file.year not in baselines):
+        waiting += early
+        faults.append(f"{early[0]} waits for its baseline: baseline/ has no file of its year")
+    notes = []
+    if earlier := sum(file.year < year for file in listing):
+        notes.append(f"{earlier} files of other years are left out: the release is of {year}")
+    return Plan(year, tuple(wanted), tuple(waiting), tuple(faults), tuple(notes))
+
+
+def changed_files(listing: Iterable[Published], ledger: Iterable[LoadedFile]) -> list[str]:
+    """Files that the source now has with another content than was loaded, as far as it tells."""
+    loaded = {entry.name: entry.md5 for entry in ledger}
+    return [file.name for file in listing if file.md5 and loaded.get(file.name, file.md5) != file.md5]
+
+
+def _check_baseline(files: dict[int, Published], done: set[int], year: int) -> None:
+    baseline = {number for number, file in files.items() if file.part == "baseline"}
+    updates = set(files) - baseline
+    if not baseline and not done:
+        first = files[min(updates)].name if updates else f"any file of {year}"
+        raise BioqaError(f"{first} updates the baseline of {year}, which is neither there nor loaded")
+    if updates and baseline and min(updates) < max(baseline):
+        raise BioqaError(
+            f"updatefiles/ has {files[min(updates)].name}, whose number is among the baseline's: "
+            "the source mixes files that do not belong together"
+        )
+    if missing := sorted(set(range(1, max(baseline, default=0))) - baseline - done):
+        raise BioqaError(
+            f"the baseline of {year} is not complete: {_ranges(missing, year)} missing in baseline/"
+        )
+
+
+def _by_number(files: Iterable[Published]) -> dict[int, Published]:
+    numbered: dict[int, Published] = {}
+    for file in files:
+        other = numbered.setdefault(file.number, file)
+        if other is not file:
+            raise BioqaError(f"{other.part}/{other.name} and {file.part}/{file.name} have the same number")
+    return numbered
+
+
+def _is_of(name: str, year: int) -> bool:
+    match = MEDLINE_NAME.fullmatch(name)
+    return match is not None and CENTURY + int(match[1]) == year
+
+
+def _number(name: str) -> int:
+    match = MEDLINE_NAME.fullmatch(name)
+    assert match is not None
+    return int(match[2])
+
+
+def _name(year: int, number: int) -> str:
+    return f"pubmed{year - CENTURY:02}n{number:04}.xml.gz"
+
+
+def _listed_years(files: Iterable[Published]) -> str:
+    return ", ".join(map(str, sorted({file.year for file in files}))) or "no year"
+
+
+def _ranges(numbers: Sequence[int], year: int) -> str:
+    """``pubmed25n0003.xml.gz, pubmed25n0007.xml.gz to pubmed25n0009.xml.gz are``, at most five of them."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    words = [
+        _name(year, run[0]) + (f" to {_name(year, run[-1])}" if len(run) > 1 else "") for run in runs[:5]
+    ]
+    more = f" and {len(runs) - 5} more runs" if len(runs) > 5 else ""
+    return ", ".join(words) + more + (" is" if len(numbers) == 1 else " are")

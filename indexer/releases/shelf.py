@@ -1,0 +1,87 @@
+"""Where releases stand side by side, one of them serving."""
+
+import re
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from indexer.ledger import LoadedFile
+from indexer.search.base import IndexStats
+from indexer.target import LoadTarget
+
+
+class Lock(Protocol):
+    def check(self) -> None:
+        """Raises BioqaError if another process has taken the lock meanwhile."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The index of a year's baseline and updates."""
+
+    name: str
+    """``<shelf>-2025``; ``<shelf>-2025-2`` if it is the second of its year."""
+    year: int
+    serial: int = 1
+    """Which of its year."""
+    served: bool = False
+    """False while it is being built. One that served and does not now was replaced, or rolled back from."""
+    previous: str | None = None
+    """The release that served before it."""
+
+
+class Shelf(Protocol):
+    @property
+    def where(self) -> str: ...
+
+    @property
+    def base(self) -> str:
+        """What the names of its releases begin with."""
+        ...
+
+    def lock(self) -> AbstractContextManager[Lock]:
+        """Keep every other update away. Raises BioqaError if one is under way."""
+        ...
+
+    def releases(self) -> tuple[Release, ...]:
+        """By year and serial."""
+        ...
+
+    def serving(self) -> Release | None: ...
+
+    def target(self, name: str, joiner: str) -> LoadTarget:
+        """To load into the release of that name, made if need be."""
+        ...
+
+    def ledger(self, name: str) -> tuple[LoadedFile, ...]:
+        """Empty if nothing was loaded into it yet, or if there is no such release."""
+        ...
+
+    def stats(self, name: str) -> IndexStats: ...
+
+    def serve(self, name: str, previous: str | None) -> None:
+        """From now on this one serves, and not the other, in one step."""
+        ...
+
+    def go_back(self, name: str) -> None:
+        """Let one serve that served before."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """Remove a release that is not serving."""
+        ...
+
+
+def release_name(base: str, year: int, serial: int) -> str:
+    return f"{base}-{year}" + (f"-{serial}" if serial > 1 else "")
+
+
+def parse_release_name(base: str, name: str) -> tuple[int, int] | None:
+    """Year and serial; None if it is no release's name."""
+    match = re.fullmatch(re.escape(base) + r"-(\d{4})(?:-(\d{1,6}))?", name, re.ASCII)
+    return (int(match[1]), int(match[2] or 1)) if match else None
+
+
+def newest_first(releases: tuple[Release, ...]) -> list[Release]:
+    return sorted(releases, key=lambda release: (release.year, release.serial), reverse=True)

@@ -1,0 +1,229 @@
+"""NLM's site as a source: what is missing in a cache folder, or broken there, is fetched into it.
+
+The cache has the site's folders, so it can be given as a source itself.
+"""
+
+import re
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import unquote, urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from lxml import etree, html
+from urllib3.exceptions import HTTPError
+from urllib3.response import BaseHTTPResponse
+
+from bioasq.errors import BioqaError
+from indexer.releases.source import (
+    PARTS,
+    BadFile,
+    Fetched,
+    Part,
+    Published,
+    md5_of,
+    md5_path,
+    medline_names,
+    parse_md5,
+)
+
+NLM = "https://ftp.ncbi.nlm.nih.gov/pubmed/"
+
+CONNECTIONS = 8
+"""Kept open at most."""
+
+TRIES = 6
+"""How often in a row a request may fail, or a download make no headway."""
+
+LONGEST_WAIT_S = 60.0
+CHUNK = 1 << 18
+SPARE_BYTES = 200_000_000
+"""What a download must leave free on the cache's disk."""
+
+_LOCAL = {"localhost", "127.0.0.1", "::1"}
+_BUSY = (429, 500, 502, 503, 504)
+
+
+class SiteSource:
+    """Close it when done. Several threads may fetch at once, a file each."""
+
+    def __init__(self, url: str, cache: Path, *, timeout_s: float = 60.0, backoff_s: float = 1.0) -> None:
+        """``timeout_s`` is for connecting and for each silence of the server; ``backoff_s`` is the first wait
+        before another try, doubled each time."""
+        self.where = url.rstrip("/") + "/"
+        self._cache = cache
+        self._backoff_s = backoff_s
+        self._pool = _pool(self.where, timeout_s, backoff_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.clear()
+
+    def listing(self) -> tuple[Published, ...]:
+        return tuple(file for part in PARTS for file in self._listed(part))
+
+    def _listed(self, part: Part) -> list[Published]:
+        url = urljoin(self.where, f"{part}/")
+        names = linked_names(self._get(url), url)
+        return [Published(name, part, ready=f"{name}.md5" in names) for name in medline_names(names)]
+
+    def fetch(self, file: Published) -> Fetched:
+        path = self._cache / file.part / file.name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return _cached(file, path) or self._fetch_anew(file, path)
+        except OSError as error:
+            raise BioqaError(f"cannot use the cache {path.parent}: {error.strerror or error}") from error
+
+    def _fetch_anew(self, file: Published, path: Path) -> Fetched:
+        url = urljoin(self.where, f"{file.part}/{file.name}")
+        part = path.with_name(path.name + ".part")
+        downloaded = 0
+        for _ in range(2):
+            sidecar = self._get(url + ".md5")
+            told = parse_md5(sidecar, file.name, url + ".md5")
+            if not part.is_file() or md5_of(part) != told:
+                downloaded += self._download(url, part)
+            found = md5_of(part)
+            if found == told:
+                md5_path(path).write_bytes(sidecar)
+                part.replace(path)
+                return Fetched(file, path, told, checked=True, downloaded_bytes=downloaded)
+            part.unlink()
+        raise BadFile(f"{url}: fetched twice, its md5 is {found}, and its .md5 says {told}")
+
+    def _download(self, url: str, part: Path) -> int:
+        """Go on with ``part`` until the file is whole; the number of bytes received."""
+        received = failures = 0
+        while True:
+            before = received
+            response = self._ask_for_rest(url, part)
+            try:
+                with part.open("ab" if response.status == 206 else "wb") as stream:
+                    for chunk in response.stream(CHUNK, decode_content=False):
+                        received += stream.write(chunk)
+                return received
+            except HTTPError as error:
+                failures = 1 if received > before else failures + 1
+                if failures >= TRIES:
+                    raise BioqaError(f"{url}: {_plain(error)}; gave up after {failures} tries") from error
+                time.sleep(min(LONGEST_WAIT_S, self._backoff_s * 2 ** (failures - 1)))
+            finally:
+                response.close()
+
+    def _ask_for_rest(self, url: str, part: Path) -> BaseHTTPResponse:
+        offset = part.stat().st_size if part.is_file() else 0
+        response = self._request(url, {"Range": f"bytes={offset}-"} if offset else {}, preload=False)
+        continued = response.headers.get("Content-Range", "").startswith(f"bytes {offset}-")
+        if response.status == 416 or (response.status == 206 and not continued):
+            # What lies here is no beginning of what lies there.
+            response.close()
+            part.unlink()
+            response = self._request(url, {}, preload=False)
+        try:
+            _check_status(response, url, (200, 206))
+            _check_space(part.parent, int(response.headers.get("Content-Length", 0)))
+        except BioqaError:
+            response.close()
+            raise
+        return response
+
+    def _get(self, url: str) -> bytes:
+        response = self._request(url, {}, preload=True)
+        _check_status(response, url, (200,))
+        return response.data
+
+    def _request(self, url: str, headers: dict[str, str], *, preload: bool) -> BaseHTTPResponse:
+        try:
+            return self._pool.request(
+                "GET",
+                url,
+                headers={"Accept-Encoding": "identity", "User-Agent": "bioqa", **headers},
+                preload_content=preload,
+                # Where a redirect leads need not be HTTPS.
+                redirect=False,
+            )
+        except HTTPError as error:
+            raise BioqaError(f"{url}: {_plain(error)}; gave up after {TRIES} tries") from error
+
+
+def linked_names(page: bytes, url: str) -> set[str]:
+    """The names of the files in a directory that its page links to. Raises BioqaError if it is no page."""
+    try:
+        links = html.document_fromstring(page).iter("a")
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise BioqaError(f"{url}: not the page of a directory: {error}") from error
+    hrefs = (urljoin(url, link.get("href", "")) for link in links)
+    return {unquote(href.removeprefix(url)) for href in hrefs if href.startswith(url) and href != url}
+
+
+def _cached(file: Published, path: Path) -> Fetched | None:
+    sidecar = md5_path(path)
+    if path.is_file() and sidecar.is_file():
+        md5 = md5_of(path)
+        with suppress(BadFile):
+            if md5 == parse_md5(sidecar.read_bytes(), file.name, sidecar):
+                return Fetched(file, path, md5, checked=True)
+    return None
+
+
+def _pool(url: str, timeout_s: float, backoff_s: float) -> urllib3.PoolManager:
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOCAL):
+        raise BioqaError(f"{url}: only https:// is fetched from; a folder is given by its path")
+    timeout = urllib3.Timeout(connect=timeout_s, read=timeout_s)
+    retries = urllib3.Retry(
+        total=TRIES - 1, backoff_factor=backoff_s, backoff_max=LONGEST_WAIT_S, status_forcelist=_BUSY
+    )
+    proxy = getproxies().get(parts.scheme)
+    if proxy is None or proxy_bypass(parts.hostname or ""):
+        return urllib3.PoolManager(maxsize=CONNECTIONS, timeout=timeout, retries=retries)
+    return urllib3.ProxyManager(
+        proxy,
+        proxy_headers=_proxy_credentials(proxy),
+        maxsize=CONNECTIONS,
+        timeout=timeout,
+        retries=retries,
+    )
+
+
+def _proxy_credentials(proxy: str) -> dict[str, str]:
+    parts = urlsplit(proxy)
+    if not parts.username:
+        return {}
+    user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return dict(urllib3.make_headers(proxy_basic_auth=user))
+
+
+def _check_status(response: BaseHTTPResponse, url: str, wanted: tuple[int, ...]) -> None:
+    status = response.status
+    if status in wanted:
+        return
+    if status == 404:
+        raise BadFile(f"{url}: is not there (404)")
+    if 300 <= status < 400:
+        raise BioqaError(f"{url}: leads elsewhere, to {response.headers.get('Location')}; give that address")
+    raise BioqaError(f"{url}: the site refuses ({status} {response.reason})")
+
+
+def _check_space(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < needed + SPARE_BYTES:
+        raise BioqaError(
+            f"the disk of the cache {folder} is almost full: {free / 1e6:.0f} MB free, and the next file "
+            f"takes {needed / 1e6:.0f} MB; free some space and run it again"
+        )
+
+
+def _plain(error: HTTPError) -> str:
+    """Without the representation of connection objects."""
+    reason = getattr(error, "reason", None) or error
+    return re.sub(r"<[^<>]*>: ?|^\w+\(\w*=?[^)]*\): ", "", str(reason))[:300]
