@@ -1,29 +1,33 @@
-"""Opening what the settings name: the index's folder and the ranker's checkpoint.
+"""Opening what the settings name: the index and the ranker's checkpoint.
 
 Rankers are imported here and only when asked for: torch takes seconds, which ``bioqa --help`` should not.
 """
 
-from pathlib import Path
-
 from app.answering import Answerer, Ranks
 from app.settings import Settings
 from bioasq.errors import BioqaError
+from indexer.search import opening
 from indexer.search.base import SearchIndex
-from indexer.search.tantivy import TantivyIndex
+from indexer.target import LoadTarget
 
 
-def index_folder(settings: Settings) -> Path:
-    """Raises BioqaError if none is named."""
+def index_place(settings: Settings) -> str:
+    """The index's folder or URL. Raises BioqaError if none is named."""
     if settings.index is None:
         raise BioqaError(
-            "no index is named: give --index DIR or set BIOQA_INDEX "
+            "no index is named: give --index DIR or URL, or set BIOQA_INDEX "
             "(`bioqa index FILE… --index DIR` makes one, `bioqa demo` a small one)"
         )
     return settings.index
 
 
 def open_index(settings: Settings) -> SearchIndex:
-    return TantivyIndex.open(index_folder(settings))
+    return opening.open_index(index_place(settings), settings.access())
+
+
+def open_target(settings: Settings, joiner: str = "") -> LoadTarget:
+    """The index to load files into, made if it is not there."""
+    return opening.open_target(index_place(settings), joiner, settings.access(), settings.shape())
 
 
 def load_ranker(settings: Settings) -> Ranks:

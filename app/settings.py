@@ -4,10 +4,12 @@ import os
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bioasq.errors import BioqaError
+from indexer.search.mapping import DEFAULT_SHAPE, Shape
+from indexer.search.place import Access
 
 PREFIX = "BIOQA_"
 MAX_CANDIDATES = 1000
@@ -25,9 +27,52 @@ class SettingsError(BioqaError):
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", env_ignore_empty=True)
 
-    index: Path | None = Field(
+    index: str | None = Field(
         default=None,
-        description="Folder of the search index.",
+        description="The search index: a folder, or the URL of an index in Elasticsearch.",
+    )
+    elastic_api_key: SecretStr = Field(
+        default=SecretStr(""), description="API key for Elasticsearch, in its encoded form."
+    )
+    elastic_user: str = Field(
+        default="", description="User for Elasticsearch, if there is no API key; needs the password too."
+    )
+    elastic_password: SecretStr = Field(
+        default=SecretStr(""), description="Password of the Elasticsearch user."
+    )
+    elastic_ca_file: Path | None = Field(
+        default=None,
+        description="PEM file of the authorities that Elasticsearch's TLS certificate is checked against.",
+    )
+    elastic_timeout_s: float = Field(
+        default=30, gt=0, le=3600, description="Seconds that Elasticsearch may take for one request."
+    )
+    elastic_patience_s: float = Field(
+        default=300,
+        ge=0,
+        le=86_400,
+        description="Seconds that loading goes on trying while Elasticsearch is away or overloaded.",
+    )
+    elastic_shards: int = Field(
+        default=1, ge=1, le=1024, description="Shards of an index that is made in Elasticsearch."
+    )
+    elastic_replicas: int = Field(
+        default=0, ge=0, le=32, description="Copies of each shard beside the first, made after loading."
+    )
+    bm25_k1: float = Field(
+        default=DEFAULT_SHAPE.k1,
+        ge=0,
+        le=10,
+        description="BM25's k1 of an index that is made in Elasticsearch.",
+    )
+    bm25_b: float = Field(
+        default=DEFAULT_SHAPE.b,
+        ge=0,
+        le=1,
+        description="BM25's b of an index that is made in Elasticsearch.",
+    )
+    keep_releases: int = Field(
+        default=1, ge=0, le=100, description="Releases that `bioqa update` keeps beside the serving one."
     )
     ranker: str = Field(
         default="jpdrmm", description="The ranker: one that is bundled, by name, or a folder."
@@ -70,6 +115,21 @@ class Settings(BaseSettings):
     max_batch_questions: int = Field(
         default=100, ge=1, description="A larger test set is refused by POST /v1/bioasq with 422."
     )
+
+    def access(self) -> Access:
+        """How Elasticsearch is reached."""
+        return Access(
+            api_key=self.elastic_api_key.get_secret_value(),
+            user=self.elastic_user,
+            password=self.elastic_password.get_secret_value(),
+            ca_file=self.elastic_ca_file,
+            timeout_s=self.elastic_timeout_s,
+            patience_s=self.elastic_patience_s,
+        )
+
+    def shape(self) -> Shape:
+        """How an index in Elasticsearch is made."""
+        return Shape(self.elastic_shards, self.elastic_replicas, self.bm25_k1, self.bm25_b)
 
 
 def load_settings(**given: Any) -> Settings:

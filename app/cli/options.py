@@ -7,7 +7,10 @@ from typing import Annotated
 import typer
 
 IndexOption = Annotated[
-    Path | None, typer.Option("--index", metavar="DIR", help="The index's folder. [BIOQA_INDEX]")
+    str | None,
+    typer.Option(
+        "--index", metavar="DIR|URL", help="The index: a folder, or http://host:9200/name. [BIOQA_INDEX]"
+    ),
 ]
 RankerOption = Annotated[
     str | None,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import CandidatesOption, IndexOption, RankerOption
-from app.opening import index_folder
+from app.opening import index_place
 from app.settings import load_settings
 
 
@@ -31,6 +31,6 @@ def serve(
     from app.main import create_app
 
     settings = load_settings(index=index, ranker=ranker, candidates=candidates, host=host, port=port)
-    index_folder(settings)
+    index_place(settings)
     logging.basicConfig(level=settings.log_level.upper(), format="%(levelname)s: %(message)s")
     uvicorn.run(create_app(settings), host=settings.host, port=settings.port, log_level=settings.log_level)

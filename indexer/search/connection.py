@@ -3,11 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
 from ssl import SSLContext, SSLError, create_default_context
 from typing import Any
-from urllib.parse import urlsplit
 
 from elastic_transport import ConnectionError as ConnectionFailed
 from elastic_transport import ConnectionTimeout, TlsError, TransportError
@@ -21,13 +18,14 @@ from elasticsearch import (
 )
 
 from bioasq.errors import BioqaError
+from indexer.search.place import NO_CREDENTIALS as NO_CREDENTIALS
+from indexer.search.place import Access as Access
+from indexer.search.place import Place as Place
+from indexer.search.place import is_url as is_url
+from indexer.search.place import place as place
 
 MAJOR = 9
 """The server's major version must be the client's."""
-
-DEFAULT_NAME = "medline"
-_DEFAULT_PORTS = {"http": 9200, "https": 443}
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,200}", re.ASCII)
 
 RETRIED_STATUS = (429, 502, 503, 504)
 """Answers of a server, or of a proxy before it, that another try may mend."""
@@ -35,79 +33,6 @@ RETRIED_STATUS = (429, 502, 503, 504)
 
 class WrongServer(BioqaError):
     """What answers is no Elasticsearch of the right major version."""
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Credentials and patience. Without API key and user the server is asked without any."""
-
-    api_key: str = field(default="", repr=False)
-    user: str = ""
-    password: str = field(default="", repr=False)
-    ca_file: Path | None = None
-    """Certificates of the authorities that are trusted, PEM; else the system's."""
-    timeout_s: float = 30.0
-    """How long one request may take."""
-    patience_s: float = 300.0
-    """How long a loader goes on trying while the server is away or has too much to do."""
-
-
-NO_CREDENTIALS = Access()
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    hosts: tuple[str, ...]
-    """URLs with scheme, host and port."""
-    name: str
-    """An index, or an alias of one."""
-
-    def __str__(self) -> str:
-        return f"{','.join(self.hosts)}/{self.name}"
-
-
-def is_url(where: str) -> bool:
-    return where.startswith(("http://", "https://"))
-
-
-def place(url: str) -> Place:
-    """Read ``http://host:9200/name``, or several hosts as ``http://a:9200,http://b:9200/name``.
-
-    Without a name, ``medline`` is meant; without a port, 9200 for http and 443 for https. A path before the
-    name is kept: a proxy may want it. Raises BioqaError, never showing a password that the URL holds.
-    """
-    *others, last = url.split(",")
-    host, name = _host_and_name(last.strip())
-    hosts = []
-    for other in others:
-        url_before, extra = _host_and_name(other.strip())
-        if extra:
-            raise BioqaError(f"the index's name stands after the last host only, not after {url_before}")
-        hosts.append(url_before)
-    name = name or DEFAULT_NAME
-    if not _NAME.fullmatch(name):
-        raise BioqaError(
-            f"{name!r} cannot be an index's name: lower-case letters, digits and . _ - are possible"
-        )
-    return Place((*hosts, host), name)
-
-
-def _host_and_name(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    if parts.username or parts.password or "@" in parts.netloc:
-        raise BioqaError(
-            "the index's URL holds a user or password, which logs would show; "
-            "set BIOQA_ELASTIC_USER and BIOQA_ELASTIC_PASSWORD, or BIOQA_ELASTIC_API_KEY, instead"
-        )
-    try:
-        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
-    except ValueError as error:
-        raise BioqaError(f"{url}: {error}") from error
-    if port is None or not parts.hostname or parts.query or parts.fragment:
-        raise BioqaError(f"{url} is not the URL of an index: http://host:9200/name is expected")
-    prefix, _, name = parts.path.rpartition("/")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}:{port}{prefix}", name
 
 
 def connect(where: Place, access: Access = NO_CREDENTIALS) -> Elasticsearch:

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from app.settings import Settings, SettingsError, load_settings
@@ -22,7 +20,7 @@ def test_variables_are_read_and_options_win(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("BIOQA_PORT", "9000")
     monkeypatch.setenv("BIOQA_RANKER", "")
     settings = load_settings(port=9001, index=None)
-    assert (settings.index, settings.port, settings.ranker) == (Path("/srv/index"), 9001, "jpdrmm")
+    assert (settings.index, settings.port, settings.ranker) == ("/srv/index", 9001, "jpdrmm")
 
 
 def test_every_bad_variable_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
