@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Protocol
@@ -47,6 +48,9 @@ class Wanted:
     """Only documents published before that day, and those without a date."""
 
 
+USUAL = Wanted()
+
+
 @dataclass(frozen=True, slots=True)
 class Timings:
     """Milliseconds that each stage took."""
@@ -86,13 +90,37 @@ class Answerer:
         self.ranker = ranker
         self.index_name = index.stats().name
 
-    def answer(self, question: Question, wanted: Wanted = Wanted()) -> Answer:
+    def answer(self, question: Question, wanted: Wanted = USUAL) -> Answer:
         """White space around the question does not matter. Raises IndexUnavailable."""
-        body = question.body.strip()
         begun = time.perf_counter()
-        candidates = self._retrieve(body, wanted)
-        retrieved = time.perf_counter()
-        ranking = self.ranker.rank(body, candidates)
+        with self._index_errors():
+            candidates = self.index.search(question.body.strip(), wanted.candidates, wanted.published_before)
+        return self._choose(question, candidates, wanted, _ms(begun, time.perf_counter()))
+
+    def answers(self, questions: Sequence[Question], wanted: Wanted = USUAL) -> Iterator[Answer]:
+        """``answer`` for each question, handed out one by one; the candidates of all are fetched at once.
+
+        Each one's time of retrieval is its share. Raises IndexUnavailable.
+        """
+        if not questions:
+            return
+        begun = time.perf_counter()
+        bodies = [question.body.strip() for question in questions]
+        with self._index_errors():
+            found = self.index.search_many(bodies, wanted.candidates, wanted.published_before)
+        share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
+        for question, candidates in zip(questions, found, strict=True):
+            yield self._choose(question, candidates, wanted, share)
+
+    def answer_many(self, questions: Sequence[Question], wanted: Wanted = USUAL) -> list[Answer]:
+        """``answers``, all at the end."""
+        return list(self.answers(questions, wanted))
+
+    def _choose(
+        self, question: Question, candidates: Sequence[Candidate], wanted: Wanted, retrieve_ms: float
+    ) -> Answer:
+        begun = time.perf_counter()
+        ranking = self.ranker.rank(question.body.strip(), candidates)
         ranked = time.perf_counter()
         chosen = select(ranking, self.ranker.calibration, wanted.max_documents, wanted.max_snippets)
         _check_finite(chosen, self.ranker.name)
@@ -104,13 +132,14 @@ class Answerer:
             self.index_name,
             self.ranker.name,
             self.ranker.hash,
-            Timings(_ms(begun, retrieved), _ms(retrieved, ranked), _ms(ranked, selected)),
+            Timings(retrieve_ms, _ms(begun, ranked), _ms(ranked, selected)),
             ranking.truncated_sentences,
         )
 
-    def _retrieve(self, body: str, wanted: Wanted) -> list[Candidate]:
+    @contextmanager
+    def _index_errors(self) -> Iterator[None]:
         try:
-            return self.index.search(body, wanted.candidates, wanted.published_before)
+            yield
         except (BioqaError, OSError) as error:
             raise IndexUnavailable(f"the search index {self.index_name} cannot be used: {error}") from error
 

@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 
-from app.answering import Answerer, Wanted
+from app.answering import Answer, Answerer, Wanted
 from app.journal import Journal
 from bioasq.domain import Question, Response
 from bioasq.errors import BioqaError
@@ -14,6 +14,9 @@ from bioasq.files import submission_dict, write_submission
 from bioasq.validation import validate
 
 SHOWN_FAULTS = 10
+
+AT_ONCE = 16
+"""How many questions the index is asked at once."""
 
 Told = Callable[[int, Question], None]
 """Told how many questions are answered, and the one answered last."""
@@ -40,9 +43,11 @@ def answer_batch(
     wanted = Wanted(candidates=candidates)
     journal = Journal.open(output, _job(answerer, questions, wanted))
     try:
+        missing = {question.id: question for question in questions if question.id not in journal.answers}
+        answers = _answers(answerer, [*missing.values()], wanted)
         for done, question in enumerate(questions, start=1):
             if question.id not in journal.answers:
-                journal.append(answerer.answer(question, wanted).response())
+                journal.append(next(answers).response())
             told(done, question)
         responses = [replace(journal.answers[question.id], question=question) for question in questions]
         _refuse_faults(responses, questions)
@@ -51,6 +56,11 @@ def answer_batch(
         journal.close()
     journal.remove()
     return responses
+
+
+def _answers(answerer: Answerer, questions: Sequence[Question], wanted: Wanted) -> Iterator[Answer]:
+    for begin in range(0, len(questions), AT_ONCE):
+        yield from answerer.answers(questions[begin : begin + AT_ONCE], wanted)
 
 
 def _job(answerer: Answerer, questions: Sequence[Question], wanted: Wanted) -> str:

@@ -86,15 +86,17 @@ def load(
     workers: int = DEFAULT_WORKERS,
     joiner: str = "",
     progress: Callable[[Progress], None] | None = None,
+    stop_at_refused: bool = False,
+    finish: bool = True,
 ) -> LoadReport:
     """Load ``files`` into a folder's index, which is made with ``joiner`` if need be, or into a target, which
-    has its own joiner and is not closed.
+    has its own joiner and is not closed. ``stop_at_refused``: nothing behind a refused file is loaded.
+    ``finish``: no further files follow, so the target is put into the state to be searched in.
 
     Interrupted in any way, it goes on where it was when called again. Raises ``BioqaError`` if a file is
     missing, if the index cannot be used or its disk is full, or if another process writes there.
     """
-    if missing := [str(path) for path in files if not path.is_file()]:
-        raise BioqaError(f"no such file: {', '.join(missing)}")
+    require_files(files)
     if not 1 <= workers <= 64:
         raise BioqaError(f"workers is {workers}; 1 to 64 are possible")
     begun = time.monotonic()
@@ -104,9 +106,16 @@ def load(
         else:
             target = where
         run = _Run(target, steps(files, target.loaded, target.orders_itself, workers), workers, progress)
-        run.go(stack)
-        target.finish()
+        run.go(stack, stop_at_refused)
+        if finish:
+            target.finish()
     return run.report(time.monotonic() - begun)
+
+
+def require_files(files: Sequence[Path]) -> None:
+    """Raises ``BioqaError`` naming those that are missing."""
+    if missing := [str(path) for path in files if not path.is_file()]:
+        raise BioqaError(f"no such file: {', '.join(missing)}")
 
 
 class _Run:
@@ -147,7 +156,7 @@ class _Run:
             self._rejections_unlisted,
         )
 
-    def go(self, stack: ExitStack) -> None:
+    def go(self, stack: ExitStack, stop_at_refused: bool) -> None:
         new = self._parsed([s for s in self._steps if s.held is None and not s.refused], stack)
         again: Iterator[Iterator[Message]] | None = None
         for position, step in enumerate(self._steps):
@@ -165,6 +174,8 @@ class _Run:
                 self._note()
             self._bytes_before += step.size_bytes
             self._report(position + 1, step.name)
+            if self._refused and stop_at_refused:
+                break
 
     def _parsed(self, some: Sequence[Step], stack: ExitStack) -> Iterator[Iterator[Message]]:
         target = self._target

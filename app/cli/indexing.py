@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +11,13 @@ import typer
 
 from app.cli.console import fail, print_json, progress, say
 from app.cli.options import IndexOption, JsonOption, MedlineFiles
-from app.opening import index_folder
+from app.opening import index_place, open_index, open_target
 from app.settings import load_settings
-from indexer.ledger import Ledger, LoadedFile
-from indexer.load import DEFAULT_WORKERS, LoadReport, Progress, load
+from indexer.ledger import LoadedFile
+from indexer.load import DEFAULT_WORKERS, LoadReport, Progress, load, require_files
+from indexer.search import opening
 from indexer.search.base import IndexStats
-from indexer.search.tantivy import TantivyIndex
+from indexer.target import LoadTarget
 
 
 def index(
@@ -26,16 +28,19 @@ def index(
 ) -> None:
     """Load MEDLINE files into an index, in the order given; made if it is not there.
 
-    Interrupted, it goes on where it was; repeated, it does nothing. A broken file is refused as a whole and
-    named; the others are loaded, and the exit code is 1.
+    NLM's files are taken in the order of their numbers. Interrupted, it goes on where it was; repeated, it
+    does nothing. A broken file is refused as a whole and named, and so is every citation that the search
+    engine does not take; the others are loaded, and the exit code is 1.
     """
-    report = load_files(files, index_folder(load_settings(index=index)), workers, joiner)
+    require_files(files)
+    with closing(open_target(load_settings(index=index), joiner)) as target:
+        report = load_files(files, target, workers)
     _say_report(report)
-    if report.refused:
+    if report.refused or report.rejections:
         raise typer.Exit(1)
 
 
-def load_files(files: list[Path], folder: Path, workers: int, joiner: str = "") -> LoadReport:
+def load_files(files: list[Path], where: Path | LoadTarget, workers: int, joiner: str = "") -> LoadReport:
     """``load`` with its progress shown."""
     size = sum(path.stat().st_size for path in files if path.is_file())
     with progress("indexing", size) as report:
@@ -44,7 +49,7 @@ def load_files(files: list[Path], folder: Path, workers: int, joiner: str = "") 
             words = f"{state.files_done}/{state.files} files, {state.events} citations"
             report(state.bytes_done, words)
 
-        return load(files, folder, workers=workers, joiner=joiner, progress=told)
+        return load(files, where, workers=workers, joiner=joiner, progress=told)
 
 
 def _say_report(report: LoadReport) -> None:
@@ -57,8 +62,14 @@ def _say_report(report: LoadReport) -> None:
     )
     if report.known:
         say(f"files loaded before: {len(report.known)}")
+    if report.repeated:
+        say(f"files applied once more, behind one that came late: {len(report.repeated)}")
     for refused in report.refused:
         fail(f"refused: {refused.reason}")
+    for name, rejection in report.rejections:
+        fail(f"rejected: {name}: PMID {rejection.pmid}: {rejection.reason}")
+    if report.rejections_unlisted:
+        fail(f"rejected: {report.rejections_unlisted} more")
 
 
 def _counts(what: str, counts: Iterable[Mapping[str, int]]) -> str:
@@ -71,20 +82,23 @@ def _counts(what: str, counts: Iterable[Mapping[str, int]]) -> str:
 
 def info(index: IndexOption = None, json: JsonOption = False) -> None:
     """Tell what is in an index: documents, size, and the files that it was loaded from."""
-    folder = index_folder(load_settings(index=index))
-    with TantivyIndex.open(folder) as opened:
+    settings = load_settings(index=index)
+    with closing(open_index(settings)) as opened:
         stats = opened.stats()
-    entries = Ledger.open(folder).entries
+    entries = opening.ledger(index_place(settings), settings.access())
     if json:
         print_json({**asdict(stats), "files": [asdict(entry) for entry in entries]})
     else:
-        _print_info(folder, stats, entries)
+        _print_info(index_place(settings), stats, entries)
 
 
-def _print_info(folder: Path, stats: IndexStats, entries: tuple[LoadedFile, ...]) -> None:
+def _print_info(place: str, stats: IndexStats, entries: tuple[LoadedFile, ...]) -> None:
     lines = {
-        "index": f"{stats.name} ({folder})",
-        "documents": f"{stats.documents:,}, {stats.without_abstract:,} of them without abstract",
+        "index": f"{stats.name} ({place})",
+        "documents": (
+            f"{stats.documents:,}, {stats.without_abstract:,} of them without abstract, "
+            f"{stats.without_title:,} without title"
+        ),
         "size": f"{stats.size_bytes / 1e6:,.1f} MB",
         "parts joined by": repr(stats.joiner),
         "files": f"{len(entries)}, with {sum(e.records for e in entries):,} records",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.answering import Answer, Answerer, IndexUnavailable, Wanted
+from app.answering import Answer, Answerer, IndexUnavailable, Timings, Wanted
 from bioasq.domain import Candidate, Document, Question
 from bioasq.errors import BioqaError
 from bioasq.files import submission_dict
@@ -146,6 +146,11 @@ class AwayIndex:
     def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
         raise self.error
 
+    def search_many(
+        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+    ) -> list[list[Candidate]]:
+        raise self.error
+
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         raise self.error
 
@@ -164,6 +169,32 @@ class AwayIndex:
 def test_an_index_that_cannot_be_used_is_told_as_such(error: Exception) -> None:
     with pytest.raises(IndexUnavailable, match="away"):
         ask(Answerer(AwayIndex(error), LexicalRanker()), "metformin")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("error", [BioqaError("broken segment"), FileNotFoundError("meta.json")])
+def test_many_questions_to_an_index_that_cannot_be_used(error: Exception) -> None:
+    away = Answerer(AwayIndex(error), LexicalRanker())  # type: ignore[arg-type]
+    with pytest.raises(IndexUnavailable, match="away"):
+        away.answer_many([Question("q", "metformin")])
+    assert away.answer_many([]) == []
+
+
+@FREELY
+@given(bodies=st.lists(QUESTIONS, max_size=6), size=st.integers(1, 12), year=st.integers(1988, 2030))
+def test_many_questions_are_answered_as_each_is_alone(
+    answerer: Answerer, bodies: list[str], size: int, year: int
+) -> None:
+    questions = [Question(f"q{n}", f" {body}\n") for n, body in enumerate(bodies)]
+    wanted = Wanted(size, size, published_before=date(year, 1, 1))
+    untimed = Timings(0, 0, 0)
+    together = [replace(a, timings_ms=untimed) for a in answerer.answer_many(questions, wanted)]
+    assert together == [replace(answerer.answer(q, wanted), timings_ms=untimed) for q in questions]
+
+
+def test_the_time_of_fetching_together_is_shared(answerer: Answerer) -> None:
+    answers = answerer.answer_many([Question(str(n), "metformin") for n in range(4)])
+    assert len({answer.timings_ms.retrieve for answer in answers}) == 1
+    assert all(answer.timings_ms.retrieve > 0 for answer in answers)
 
 
 def test_a_question_in_a_test_set_is_echoed_unchanged(answerer: Answerer) -> None:

@@ -2,11 +2,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.answering import Answerer
-from app.batch import InvalidSubmission, answer_batch
+from app.batch import AT_ONCE, InvalidSubmission, answer_batch
 from bioasq.domain import Candidate, Question
 from bioasq.errors import BioqaError
 from bioasq.files import submission_dict
@@ -60,6 +61,26 @@ def test_a_batch_is_valid_and_equals_the_single_answers(answerer: Answerer, outp
     assert written == submission_dict(answerer.answer(question).response() for question in QUESTIONS)
     assert told == [(n + 1, f"q{n}") for n in range(6)]
     assert [path.name for path in output.parent.iterdir()] == ["submission"]
+
+
+def test_the_index_is_asked_many_questions_at_once_and_only_those_left(
+    answerer: Answerer, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    real = answerer.index.search_many
+
+    def search_many(questions: Sequence[str], *rest: Any) -> list[list[Candidate]]:
+        asked.append(len(questions))
+        return real(questions, *rest)
+
+    monkeypatch.setattr(answerer.index, "search_many", search_many)
+    many = [Question(str(n), f"Is {DRUGS[n % 6]} good?", "yesno") for n in range(2 * AT_ONCE + 3)]
+    with pytest.raises(KeyboardInterrupt):
+        answer_batch(Answerer(answerer.index, CountingRanker(AT_ONCE + 1)), many, output)
+    assert asked == [AT_ONCE, AT_ONCE]
+    answer_batch(Answerer(answerer.index, CountingRanker()), many, output)
+    assert asked[2:] == [AT_ONCE, 2]
+    assert read_json(output) == submission_dict(answerer.answer(q).response() for q in many)
 
 
 def test_an_interrupted_batch_goes_on_where_it_was(answerer: Answerer, output: Path, tmp_path: Path) -> None:
