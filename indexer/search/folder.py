@@ -1,6 +1,9 @@
 """The folder of an embedded index: a small description beside tantivy's files."""
 
 import json
+import shutil
+import tempfile
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +71,34 @@ class IndexFolder:
             except FileNotFoundError:  # merged away meanwhile
                 continue
         return total
+
+
+class Links:
+    """A temporary folder of links to the files of an index whose folder cannot be written to.
+
+    tantivy locks the folder also to read, and can do that here. Only to be read: what is written is lost.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix="bioqa-"))
+        except OSError as error:
+            raise BioqaError(
+                f"the index in {folder} cannot be locked, which reading takes too: "
+                f"let this user write to the folder, or to a temporary one ({error})"
+            ) from error
+        self.close = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Follow what was written since the last time."""
+        names = {entry.name for entry in self._folder.iterdir() if not entry.name.endswith(".lock")}
+        linked = {entry.name for entry in self.path.iterdir() if entry.is_symlink()}
+        for name in names - linked:
+            (self.path / name).symlink_to(self._folder / name)
+        for name in linked - names:
+            (self.path / name).unlink(missing_ok=True)
 
 
 def _read(path: Path) -> IndexFolder:

@@ -21,7 +21,7 @@ from bioasq.domain import Candidate, Document
 from bioasq.errors import BioqaError
 from indexer.events import Delete, Event
 from indexer.search.base import Applied, IndexStats
-from indexer.search.folder import IndexFolder
+from indexer.search.folder import IndexFolder, Links
 from indexer.search.records import PMID, Record, encode, pmid_number
 from indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
 
@@ -30,6 +30,12 @@ LOOKUP = 1000
 
 MOST_TIES = 10_000
 """How far a run of equal scores at the cut-off is followed to put it into PMID order."""
+
+CANNOT_LOCK = "Failed to acquire Lockfile: IoError"
+"""What tantivy says if it may not write to the folder."""
+
+RELOADS = 5
+"""How often reading is tried while another process is writing."""
 
 HEAP_BYTES = 256_000_000
 WRITER_THREADS = 2
@@ -43,15 +49,17 @@ class TantivyIndex:
     What another process commits is seen by the next ``search``, ``get`` or ``stats``.
     """
 
-    def __init__(self, folder: IndexFolder, index: Any) -> None:
+    def __init__(self, folder: IndexFolder, index: Any, links: Links | None = None) -> None:
+        """``links``: where ``index`` was opened, if not in the folder."""
         self._folder = folder
         self._index = index
+        self._links = links
         self._schema = index.schema
         self._analyzer = analyzer()
         index.register_tokenizer(ANALYZER, self._analyzer)
         index.config_reader("manual")
         self._seen = folder.state()
-        index.reload()
+        self._reload()
         self._writer: Any = None
         self._uncommitted: dict[int, int | None] = {}
         """The version that each PMID written since the last commit has now; None if it was deleted."""
@@ -68,10 +76,19 @@ class TantivyIndex:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """The index in ``folder``. Raises ``BioqaError`` if there is none that this version can read."""
+        """The index in ``folder``, which may be read-only.
+
+        Raises ``BioqaError`` if there is none that this version can read.
+        """
         described = IndexFolder.open(folder)
         with tantivy_errors(folder):
-            return cls(described, tantivy.Index.open(str(folder)))
+            try:
+                return cls(described, tantivy.Index.open(str(folder)))
+            except ValueError as error:
+                if CANNOT_LOCK not in str(error):
+                    raise
+            links = Links(folder)
+            return cls(described, tantivy.Index.open(str(links.path)), links)
 
     def __enter__(self) -> Self:
         return self
@@ -137,10 +154,25 @@ class TantivyIndex:
         with tantivy_errors(self._folder.path):
             state = self._folder.state()
             if state != self._seen:
-                self._index.reload()
+                self._reload()
                 # The state from before reloading: a commit in between is taken up by the next call.
                 self._seen = state
             return self._index.searcher()
+
+    def _reload(self) -> None:
+        if self._links is None:
+            self._index.reload()
+            return
+        for left in reversed(range(RELOADS)):
+            self._links.refresh()
+            try:
+                self._index.reload()
+            except ValueError:
+                # A commit since the links were made: our lock keeps no writer from removing files.
+                if not left:
+                    raise
+            else:
+                return
 
     def _query(self, question: str, published_before: date | None) -> Any:
         """An "or" of the question's words, counted as often as they occur; None if there are none.
@@ -246,8 +278,12 @@ class TantivyIndex:
             with tantivy_errors(self._folder.path):
                 writer.rollback()
                 writer.wait_merging_threads()
+        if self._links is not None:
+            self._links.close()
 
     def _open_writer(self) -> Any:
+        if self._links is not None:
+            raise BioqaError(f"cannot write to the index in {self._folder.path}: its folder cannot be locked")
         if self._writer is None:
             try:
                 self._writer = self._index.writer(HEAP_BYTES, WRITER_THREADS)
@@ -295,10 +331,9 @@ def tantivy_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError, RuntimeError) as error:
-        if "Failed to acquire Lockfile: IoError" in str(error):
+        if CANNOT_LOCK in str(error):
             raise BioqaError(
-                f"the index in {folder} cannot be locked, which reading takes too: "
-                "let this user write to the folder, or copy it to where it can"
+                f"the index in {folder} cannot be locked: let this user write to the folder"
             ) from error
         if "No space left" in str(error) or "writer was killed" in str(error):
             # When its writing threads fail, tantivy tells only that they did.

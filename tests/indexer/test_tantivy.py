@@ -1,9 +1,11 @@
 """What is particular to the embedded index: its folder, its writer, its reader."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from datetime import date
 from pathlib import Path
@@ -195,13 +197,65 @@ def test_all_documents_in_pmid_order(folder: Path) -> None:
         assert documents[0] in index.documents()
 
 
-def test_a_folder_that_cannot_be_locked_is_told(folder: Path) -> None:
-    make(folder)
-    lock = folder / ".tantivy-meta.lock"
-    lock.unlink()
-    lock.mkdir()  # refuses whoever runs this, root too
-    with pytest.raises(BioqaError, match="cannot be locked, which reading takes too"):
-        TantivyIndex.open(folder)
+@pytest.fixture
+def unlockable(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An index of one document, whose folder cannot be locked by anybody, root neither."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    make(folder, document(1, "Insulin."))
+    for lock in folder.glob(".tantivy-*.lock"):
+        lock.unlink()
+        lock.mkdir()
+    return folder
+
+
+def test_an_index_is_read_without_writing_to_its_folder(unlockable: Path, tmp_path: Path) -> None:
+    index = TantivyIndex.open(unlockable)
+    assert [c.document.pmid for c in index.search("insulin")] == ["1"]
+    assert index.stats().documents == 1
+    (links,) = (tmp_path / "temporary").iterdir()
+    with pytest.raises(BioqaError, match=f"cannot write to the index in {unlockable}"):
+        index.apply([Upsert(document(2))])
+    index.close()
+    assert not links.exists()
+
+
+def test_a_reader_that_cannot_write_sees_what_is_committed(unlockable: Path) -> None:
+    with TantivyIndex.open(unlockable) as reader:
+        for lock in unlockable.glob(".tantivy-*.lock"):
+            lock.rmdir()
+        with TantivyIndex.open(unlockable) as writer:
+            for number in range(2, 30):
+                writer.apply([Upsert(document(number, "Insulin."))])
+                writer.commit()
+                assert len(reader.search("insulin")) == number
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_user_who_may_only_read_can_search() -> None:
+    code = (
+        "import os; os.setuid(65534)\n"
+        "with TantivyIndex.open(folder) as index: print(index.search('insulin')[0].document.title)"
+    )
+    # Not below pytest's folder, which is its user's own.
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent) / "index"
+        make(folder, document(1, "Insulin."))
+        for path in (Path(parent), folder, *folder.iterdir()):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        result = in_another_process(code, folder)
+    assert result.stdout.strip() == "Insulin.", result.stderr
+
+
+def test_a_folder_that_cannot_be_locked_is_told(
+    unlockable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BioqaError, match="cannot be locked: let this user write to the folder"):
+        TantivyIndex.create(unlockable)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(BioqaError, match=r"or to a temporary one \(.*missing"):
+        TantivyIndex.open(unlockable)
 
 
 def test_an_index_that_is_removed_and_made_again(folder: Path) -> None:
