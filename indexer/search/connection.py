@@ -13,7 +13,6 @@ from elasticsearch import (
     AuthenticationException,
     AuthorizationException,
     Elasticsearch,
-    NotFoundError,
     UnsupportedProductError,
 )
 
@@ -29,6 +28,9 @@ MAJOR = 9
 
 RETRIED_STATUS = (429, 502, 503, 504)
 """Answers of a server, or of a proxy before it, that another try may mend."""
+
+OTHER_MAJOR = "media_type_header_exception"
+"""What a server says to a client of another major version."""
 
 
 class WrongServer(BioqaError):
@@ -69,7 +71,7 @@ def _tls(where: Place, access: Access) -> SSLContext | None:
     try:
         return create_default_context(cafile=str(access.ca_file))
     except (OSError, SSLError) as error:
-        raise BioqaError(f"cannot use the certificates in {access.ca_file}: {error}") from error
+        raise BioqaError(f"cannot use the certificates in {access.ca_file}: {_short(error)}") from error
 
 
 def _wrong_version(where: Place, what: str) -> str:
@@ -86,7 +88,8 @@ def engine_errors(where: Place) -> Iterator[None]:
             _wrong_version(where, "no Elasticsearch (its answers lack the product's header)")
         ) from error
     except (ApiError, TransportError) as error:
-        raise BioqaError(describe(error, where)) from error
+        wrong = isinstance(error, ApiError) and error_type(error) == OTHER_MAJOR
+        raise (WrongServer if wrong else BioqaError)(describe(error, where)) from error
 
 
 def describe(error: ApiError | TransportError, where: Place) -> str:
@@ -106,8 +109,6 @@ def describe(error: ApiError | TransportError, where: Place) -> str:
             )
         case AuthorizationException() if "cluster_block" not in error_type(error):
             return f"these credentials do not allow it at {hosts} (403): {_reason(error)}"
-        case NotFoundError() if error_type(error) == "index_not_found_exception":
-            return f"no index {where.name} at {hosts}"
         case ApiError():
             return _describe_answer(error, where, hosts)
         case _:
@@ -125,10 +126,12 @@ def describe_fault(fault: Mapping[str, Any], status: int, where: Place) -> str:
     kind, hosts = str(fault.get("type", "")), ", ".join(where.hosts)
     causes = fault.get("root_cause") or [fault]
     reason = str(causes[0].get("reason") or fault.get("reason"))
-    if kind == "media_type_header_exception":
+    if kind == OTHER_MAJOR:
         return _wrong_version(
             where, "an Elasticsearch of another major version (it refuses this client's requests)"
         )
+    if kind == "index_not_found_exception":
+        return f"no index {where.name} at {hosts}"
     if is_disk_full(kind, reason):
         return f"{disk_full(where.name)} ({reason})"
     if status == 503 and kind in ("search_phase_execution_exception", "no_shard_available_action_exception"):
@@ -162,6 +165,6 @@ def _reason(error: ApiError) -> str:
 
 
 def _short(error: Exception) -> str:
-    """Without the representation of connection objects."""
+    """Without the representation of connection objects, and without error numbers."""
     message = str(getattr(error, "message", error))
-    return re.sub(r"<[^<>]*>:? ?|^\w+\((?=')", "", message)[:300]
+    return re.sub(r"<[^<>]*>:? ?|\w+Connection\([^()]*\): |\[Errno -?\d+\] |^\w+\((?=')", "", message)[:300]

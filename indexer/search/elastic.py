@@ -348,10 +348,7 @@ class ElasticIndex:
         found = {}
         for begin in range(0, len(pmids), LOOKUP):
             ids = [str(pmid) for pmid in pmids[begin : begin + LOOKUP]]
-            answer = self.patiently(
-                partial(Elasticsearch.mget, index=self.name, ids=ids, source=["version", "order", "deleted"])
-            ).body
-            for hit in _found(answer["docs"], self.where):
+            for hit in self.patiently(partial(self._held, ids)):
                 if hit.get("found"):
                     stored = hit["_source"]
                     found[int(hit["_id"])] = _Held(
@@ -361,6 +358,14 @@ class ElasticIndex:
                         deleted=stored.get("deleted", False),
                     )
         return found
+
+    def _held(self, ids: Sequence[str], client: Elasticsearch) -> list[Mapping[str, Any]]:
+        answer = client.mget(index=self.name, ids=ids, source=["version", "order", "deleted"])
+        for hit in answer["docs"]:
+            if "error" in hit and hit["error"]["type"] != "index_not_found_exception":
+                # Shards that are not available yet.
+                raise Unfinished(describe_fault(hit["error"], 503, self.where))
+        return list(_found(answer["docs"], self.where))
 
 
 class _Held(NamedTuple):

@@ -13,8 +13,9 @@ from bioasq.domain import Document, Part
 from bioasq.errors import BioqaError
 from indexer.events import Delete, Event, Upsert
 from indexer.search.base import Applied, SearchIndex
-from indexer.search.connection import Place, connect
+from indexer.search.connection import connect
 from indexer.search.elastic import ElasticIndex
+from indexer.search.place import Place
 from indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 

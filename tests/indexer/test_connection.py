@@ -1,0 +1,385 @@
+"""Reaching Elasticsearch: URLs, credentials, TLS, and plain words for what goes wrong."""
+
+import logging
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+
+from bioasq.errors import BioqaError
+from indexer.events import Upsert
+from indexer.search.base import SearchIndex
+from indexer.search.connection import WrongServer, connect, engine_errors
+from indexer.search.elastic import ElasticIndex
+from indexer.search.place import Access, Place, is_url, place
+from tests.indexer.documents import document
+from tests.proxies import FakeEngine, Proxy, api_key, basic
+
+KEY = "S3cretKeyOfAnIndex"
+PASSWORD = "s3cret-p4ssword"
+
+
+@pytest.fixture(autouse=True)
+def no_secret_in_logs(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Whatever a test does, nothing that is logged, at any level, may show a secret."""
+    caplog.set_level(logging.DEBUG)
+    yield
+    encoded = basic("ada", PASSWORD).split()[1]
+    for secret in (KEY, PASSWORD, encoded):
+        assert secret not in caplog.text
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def refusal(url: str, access: Access | None = None) -> str:
+    with pytest.raises(BioqaError) as raised:
+        connect(place(url), access or Access(timeout_s=5))
+    message = str(raised.value)
+    assert KEY not in message
+    assert PASSWORD not in message
+    for noise in ("object at 0x", "Traceback", "HTTPConnection", "Errno"):
+        assert noise not in message
+    return message
+
+
+# URLs
+
+
+@pytest.mark.parametrize(
+    ("url", "hosts", "name"),
+    [
+        ("http://localhost", ("http://localhost:9200",), "medline"),
+        ("http://localhost/", ("http://localhost:9200",), "medline"),
+        ("http://localhost:9200/pool", ("http://localhost:9200",), "pool"),
+        ("https://search.example", ("https://search.example:443",), "medline"),
+        ("https://search.example/medline-2026", ("https://search.example:443",), "medline-2026"),
+        ("https://search.example/es/medline", ("https://search.example:443/es",), "medline"),
+        ("http://[::1]:9201/pool", ("http://[::1]:9201",), "pool"),
+        ("http://a:1,http://b:2/pool", ("http://a:1", "http://b:2"), "pool"),
+        ("http://a , http://b , http://c:7", ("http://a:9200", "http://b:9200", "http://c:7"), "medline"),
+    ],
+)
+def test_a_url_names_hosts_and_an_index(url: str, hosts: tuple[str, ...], name: str) -> None:
+    assert place(url) == Place(hosts, name)
+
+
+@pytest.mark.parametrize(
+    ("url", "complaint"),
+    [
+        ("http://:9200/pool", "not the URL of an index"),
+        ("http://", "not the URL of an index"),
+        ("ftp://host/pool", "not the URL of an index"),
+        ("http://host/pool?q=1", "not the URL of an index"),
+        ("http://host/pool#x", "not the URL of an index"),
+        ("http://host:port/pool", "http://host:port/pool"),
+        ("http://host:99999/pool", "http://host:99999/pool"),
+        ("http://host/Pool", "'Pool' cannot be an index's name"),
+        ("http://host/_all", "'_all' cannot be an index's name"),
+        ("http://host/a*", r"'a\*' cannot be an index's name"),
+        ("http://host/-x", "'-x' cannot be an index's name"),
+        ("http://a/pool,http://b/pool", "after the last host only"),
+        ("http://a,b/pool", "b/pool is not the URL of an index"),
+        ("http://[::1/pool", r"http://\[::1/pool"),
+    ],
+)
+def test_a_malformed_url_is_refused_by_name(url: str, complaint: str) -> None:
+    with pytest.raises(BioqaError, match=complaint):
+        place(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://ada:{PASSWORD}@host/pool",
+        f"http://a,https://ada:{PASSWORD}@b/pool",
+        f"http://{KEY}@host/pool",
+        f"http://ada:{PASSWORD}@host:port/pool",
+        f"http://ada:{PASSWORD}@[::1/pool",
+    ],
+)
+def test_credentials_in_a_url_are_refused_and_not_shown(url: str) -> None:
+    with pytest.raises(BioqaError) as raised:
+        place(url)
+    assert PASSWORD not in str(raised.value)
+    assert KEY not in str(raised.value)
+    assert "BIOQA_ELASTIC_PASSWORD" in str(raised.value)
+
+
+def test_urls_are_told_from_folders() -> None:
+    assert is_url("http://host/pool")
+    assert is_url("https://host")
+    assert not is_url("data/http")
+    assert not is_url("/srv/pool")
+
+
+def test_secrets_are_not_in_the_representation() -> None:
+    shown = repr(Access(api_key=KEY, user="ada", password=PASSWORD))
+    assert KEY not in shown
+    assert PASSWORD not in shown
+
+
+# Servers that are not there, or not the right ones
+
+
+def test_a_server_that_is_not_there(free_port: int) -> None:
+    url = f"http://127.0.0.1:{free_port}"
+    assert f"Elasticsearch at {url} cannot be reached" in refusal(url)
+
+
+def test_a_host_without_address() -> None:
+    assert "cannot be reached" in refusal("http://localhost.invalid:9200")
+
+
+@pytest.mark.parametrize("version", ["8.19.3", "7.17.0", "10.0.0"])
+def test_another_major_version(version: str) -> None:
+    with FakeEngine(version) as server:
+        message = refusal(server.url)
+        assert message.startswith(f"{server.url} is ")
+        assert message.endswith("this bioqa needs Elasticsearch 9 (the major version decides)")
+        with pytest.raises(WrongServer):
+            connect(place(server.url))
+
+
+def test_an_engine_that_is_no_elasticsearch() -> None:
+    with FakeEngine("2.19.0", product=False, distribution="opensearch") as server:
+        message = refusal(server.url)
+    assert message.startswith(f"{server.url} is no Elasticsearch")
+    assert message.endswith("this bioqa needs Elasticsearch 9 (the major version decides)")
+
+
+def test_the_right_version_is_taken() -> None:
+    with FakeEngine("9.0.1") as server:
+        connect(place(server.url)).close()
+
+
+def test_a_server_that_is_no_search_engine_at_all() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        begun = time.monotonic()
+        assert refusal(url, Access(timeout_s=0.5)) == f"Elasticsearch at {url} did not answer in time"
+        assert time.monotonic() - begun < 5
+
+
+# Credentials
+
+
+@pytest.fixture
+def guarded(elastic_url: str) -> Iterator[Proxy]:
+    """A server that asks for credentials: a key and a user that may do everything, a user that may only read
+    what the server says of itself."""
+    allowed = {api_key(KEY): "", basic("ada", PASSWORD): "", basic("eve", PASSWORD): "^GET /$"}
+    with Proxy(elastic_url, allowed=allowed) as proxy:
+        yield proxy
+
+
+@pytest.mark.parametrize(
+    ("access", "sent"),
+    [
+        (Access(api_key=KEY), api_key(KEY)),
+        (Access(user="ada", password=PASSWORD), basic("ada", PASSWORD)),
+        (Access(api_key=KEY, user="eve", password="wrong"), api_key(KEY)),
+    ],
+    ids=["key", "user", "both"],
+)
+def test_credentials_are_sent_with_every_request(
+    guarded: Proxy, elastic_name: str, access: Access, sent: str
+) -> None:
+    where = Place((guarded.url,), elastic_name)
+    with ElasticIndex.create(connect(where, access), where) as index:
+        round_trip(index)
+    assert len(guarded.seen) > 5
+    assert {seen.authorization for seen in guarded.seen} == {sent}
+
+
+def round_trip(index: SearchIndex) -> None:
+    index.apply([Upsert(document(1, "Insulin."))])
+    index.commit()
+    assert [c.document.pmid for c in index.search("insulin")] == ["1"]
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        Access(),
+        Access(api_key="Other"),
+        Access(user="ada", password="other"),
+        Access(user="bob", password=KEY),
+    ],
+)
+def test_refused_credentials(guarded: Proxy, access: Access) -> None:
+    assert refusal(guarded.url, access) == (
+        f"Elasticsearch at {guarded.url} refuses the credentials (401): "
+        "check BIOQA_ELASTIC_API_KEY, or BIOQA_ELASTIC_USER and BIOQA_ELASTIC_PASSWORD"
+    )
+    assert len(guarded.seen) == 1  # nothing is gained by trying again, but a locked account
+
+
+def test_credentials_that_do_not_allow_it(guarded: Proxy, elastic_name: str) -> None:
+    where = Place((guarded.url,), elastic_name)
+    with connect(where, Access(user="eve", password=PASSWORD)) as client:
+        with pytest.raises(BioqaError, match=r"do not allow it at .* \(403\): action") as raised:
+            ElasticIndex.create(client, where)
+        with pytest.raises(BioqaError, match="do not allow it"):
+            ElasticIndex.open(client, where)
+    assert PASSWORD not in str(raised.value)
+
+
+# TLS
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def ca_file(authority: trustme.CA, tmp_path: Path) -> Path:
+    path = tmp_path / "ca.pem"
+    authority.cert_pem.write_to_path(str(path))
+    return path
+
+
+@pytest.fixture
+def encrypted(elastic_url: str, authority: trustme.CA) -> Iterator[Proxy]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    with Proxy(elastic_url, allowed={api_key(KEY): ""}, tls=context) as proxy:
+        yield proxy
+
+
+def test_tls_with_the_right_authority(encrypted: Proxy, ca_file: Path, elastic_name: str) -> None:
+    assert encrypted.url.startswith("https://")
+    where = place(f"{encrypted.url}/{elastic_name}")
+    with ElasticIndex.create(connect(where, Access(api_key=KEY, ca_file=ca_file)), where) as index:
+        round_trip(index)
+
+
+def test_tls_with_another_authority(encrypted: Proxy, tmp_path: Path) -> None:
+    other = tmp_path / "other.pem"
+    trustme.CA().cert_pem.write_to_path(str(other))
+    for access in (Access(api_key=KEY, ca_file=other), Access(api_key=KEY)):
+        message = refusal(encrypted.url, access)
+        assert f"no trusted TLS connection to {encrypted.url}" in message
+        assert "BIOQA_ELASTIC_CA_FILE" in message
+    assert encrypted.seen == []  # the key was not given away
+
+
+def test_tls_for_another_host(elastic_url: str, authority: trustme.CA, ca_file: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("search.example").configure_cert(context)
+    with Proxy(elastic_url, tls=context) as proxy:
+        assert "no trusted TLS connection" in refusal(proxy.url, Access(ca_file=ca_file))
+        assert proxy.seen == []
+
+
+@pytest.mark.parametrize("content", [None, "", "-----BEGIN CERTIFICATE-----\nnonsense\n"])
+def test_a_ca_file_that_cannot_be_used(content: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "ca.pem"
+    if content is not None:
+        path.write_text(content)
+    message = refusal("https://127.0.0.1:1", Access(ca_file=path))
+    assert message.startswith(f"cannot use the certificates in {path}: ")
+
+
+def test_tls_spoken_to_a_server_without(elastic_url: str) -> None:
+    refused = refusal(elastic_url.replace("http:", "https:"))
+    assert "no trusted TLS connection" in refused
+
+
+# Several hosts, time-outs, passing faults
+
+
+@pytest.mark.parametrize("dead", [0, 1])
+def test_one_of_two_hosts_is_dead(elastic_url: str, elastic_name: str, free_port: int, dead: int) -> None:
+    hosts = [elastic_url]
+    hosts.insert(dead, f"http://127.0.0.1:{free_port}")
+    where = place(f"{','.join(hosts)}/{elastic_name}")
+    with ElasticIndex.create(connect(where, Access(timeout_s=5)), where) as index:
+        round_trip(index)
+        for _ in range(4):
+            assert len(index.search("insulin")) == 1
+
+
+def test_all_hosts_are_dead(free_port: int) -> None:
+    message = refusal(f"http://127.0.0.1:{free_port},http://127.0.0.1:1/pool")
+    assert f"http://127.0.0.1:{free_port}, http://127.0.0.1:1 cannot be reached" in message
+
+
+@pytest.fixture
+def failing(elastic_url: str) -> Iterator[Proxy]:
+    """A server that can be made to fail."""
+    with Proxy(elastic_url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def index(failing: Proxy, elastic_name: str) -> Iterator[ElasticIndex]:
+    """An index behind ``failing``, with a document about insulin; a question may take half a second."""
+    where = Place((failing.url,), elastic_name)
+    with ElasticIndex.create(connect(where, Access(timeout_s=10)), where) as made:
+        round_trip(made)
+    with ElasticIndex.open(connect(where, Access(timeout_s=0.5)), where) as opened:
+        yield opened
+
+
+def test_a_question_that_takes_too_long(failing: Proxy, index: ElasticIndex) -> None:
+    failing.fail("_search", times=9, delay_s=2)
+    begun = time.monotonic()
+    with pytest.raises(BioqaError, match=f"^Elasticsearch at {failing.url} did not answer in time$"):
+        index.search("insulin")
+    assert time.monotonic() - begun < 1.5
+    failing.mend()
+    assert len(index.search("insulin")) == 1
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_passing_fault_is_tried_again(failing: Proxy, index: ElasticIndex, status: int) -> None:
+    failing.fail("_search", times=2, status=status)
+    assert len(index.search("insulin")) == 1
+    failing.fail("_search", drop=True)
+    assert len(index.search("insulin")) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(429, "has too much to do"), (503, "refuses (503"), (500, "refuses (500")]
+)
+def test_a_lasting_fault_is_told(failing: Proxy, index: ElasticIndex, status: int, words: str) -> None:
+    failing.fail("_search", times=99, status=status)
+    for ask in (index.search, lambda question: index.search_many([question]), lambda _: index.get(["1"])):
+        failing.fail("_m?search|_mget", times=99, status=status)
+        with pytest.raises(BioqaError) as raised:
+            ask("insulin")
+        assert words in str(raised.value)
+    failing.mend()
+    assert len(index.search("insulin")) == 1
+
+
+def test_a_connection_that_breaks(failing: Proxy, index: ElasticIndex) -> None:
+    failing.fail(times=99, drop=True)
+    with pytest.raises(BioqaError, match=f"^Elasticsearch at {failing.url} cannot be reached: "):
+        index.search("insulin")
+    failing.mend()
+    assert len(index.search("insulin")) == 1
+
+
+def test_a_missing_index(elastic_url: str, elastic_name: str) -> None:
+    where = place(f"{elastic_url}/{elastic_name}")
+    with (
+        connect(where) as client,
+        pytest.raises(BioqaError, match=f"^no index {elastic_name} at {elastic_url}$"),
+    ):
+        ElasticIndex.open(client, where)
+
+
+def test_other_errors_pass() -> None:
+    with pytest.raises(ZeroDivisionError), engine_errors(place("http://host/pool")):
+        raise ZeroDivisionError
