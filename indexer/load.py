@@ -136,8 +136,10 @@ class _Run:
         self._md5s = {entry.md5 for entry in target.loaded}
         self._unnoted: list[LoadedFile] = []
         """Late files, whose successors are not all applied again yet."""
-        repeatable = [] if target.orders_itself else [p for p, s in enumerate(sequence) if _repeatable(s)]
-        self._repeatable_to = max(repeatable, default=-1)
+        self._late = False
+        """Something was loaded, so that what was loaded before must be applied again behind it."""
+        loaded_before = (p for p, step in enumerate(sequence) if _repeatable(step) or step.replaces)
+        self._repeatable_to = -1 if target.orders_itself else max(loaded_before, default=-1)
         self._loaded: list[LoadedFile] = []
         self._known: list[str] = []
         self._refused: list[RefusedFile] = []
@@ -161,10 +163,10 @@ class _Run:
         again: Iterator[Iterator[Message]] | None = None
         for position, step in enumerate(self._steps):
             if step.refused:
-                self._refused.append(RefusedFile(step.name, step.refused))
+                self._refuse(step, step.refused)
             elif step.held is None:
                 self._load(position, next(new))
-            elif self._loaded and position <= self._repeatable_to and _repeatable(step):
+            elif self._late and position <= self._repeatable_to and _repeatable(step):
                 if again is None:
                     again = self._parsed([s for s in self._steps[position:] if _repeatable(s)], stack)
                 self._repeat(position, next(again))
@@ -194,11 +196,12 @@ class _Run:
             return
         end = self._written(position, started, messages)
         if isinstance(end, Refused):
-            self._refused.append(RefusedFile(step.name, end.reason))
+            self._refuse(step, end.reason)
             return
         assert isinstance(started, Started)
         parsed, applied = end
         entry = _entry(step, started, parsed, applied)
+        self._late = True
         self._md5s.add(entry.md5)
         self._loaded.append(entry)
         self._list(step.name, applied.rejected)
@@ -243,6 +246,16 @@ class _Run:
         for entry in self._unnoted:
             self._target.note(entry)
         self._unnoted.clear()
+
+    def _refuse(self, step: Step, reason: str) -> None:
+        self._refused.append(RefusedFile(step.name, reason))
+        if step.replaces:
+            # What it said before is in the index, and cannot be applied again behind these.
+            for entry in self._unnoted:
+                waits = f"{entry.name} waits until {step.name}, loaded before and now refused, is mended"
+                self._refused.append(RefusedFile(entry.name, waits))
+                self._loaded.remove(entry)
+            self._unnoted.clear()
 
     def _list(self, name: str, rejected: Sequence[Rejection]) -> None:
         room = MOST_REJECTIONS - len(self._rejections)

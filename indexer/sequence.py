@@ -1,6 +1,6 @@
 """What is to be done with each of the files given: which are loaded already, and how all count in order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,8 @@ class Step:
     """What the ledger says of this content, under whatever name."""
     copy: bool = False
     """The same content was given before."""
+    replaces: bool = False
+    """A file of this name was loaded with another content."""
     refused: str = ""
     """Why it cannot be loaded now, if it cannot."""
 
@@ -46,15 +48,17 @@ def steps(
     numbers = _numbers(files, held, loaded)
     made = []
     seen: set[str] = set()
+    loaded_names = {entry.name for entry in loaded}
     for position, (path, entry) in enumerate(zip(files, held, strict=True)):
         refused = ""
         if entry is None and orders_itself:
             refused = _without_place(position, numbers, held, loaded, files)
         elif entry is None:
-            refused = _before_loaded(path, held, loaded)
+            refused = _before_loaded(path, files, held, loaded)
         copy = entry is not None and entry.md5 in seen
         seen |= {entry.md5} if entry else set()
-        made.append(Step(path, path.stat().st_size, numbers[position], entry, copy, refused))
+        replaces = entry is None and path.name in loaded_names
+        made.append(Step(path, path.stat().st_size, numbers[position], entry, copy, replaces, refused))
     return tuple(made)
 
 
@@ -127,11 +131,13 @@ def _without_place(
     )
 
 
-def _before_loaded(path: Path, held: Sequence[LoadedFile | None], loaded: Sequence[LoadedFile]) -> str:
+def _before_loaded(
+    path: Path, files: Sequence[Path], held: Sequence[LoadedFile | None], loaded: Sequence[LoadedFile]
+) -> str:
     """Why one of NLM's files cannot be loaded without its successors; "" if it can be."""
     if not _is_medline(path):
         return ""
-    given = {entry.md5 for entry in held if entry}
+    given = {entry.md5 for entry in held if entry} | {other.name for other in files}
     number = file_number(path.name, ())
     later = list(_later(number, given, loaded))
     if not later:
@@ -143,7 +149,11 @@ def _before_loaded(path: Path, held: Sequence[LoadedFile | None], loaded: Sequen
     )
 
 
-def _later(number: int, given: set[str], loaded: Sequence[LoadedFile]) -> Iterator[str]:
+def _later(number: int, given: Set[str], loaded: Sequence[LoadedFile]) -> Iterator[str]:
     for entry in sorted(loaded, key=lambda entry: entry.number):
-        if entry.number > number and MEDLINE_NAME.fullmatch(entry.name) and entry.md5 not in given:
+        if (
+            entry.number > number
+            and MEDLINE_NAME.fullmatch(entry.name)
+            and not given & {entry.name, entry.md5}
+        ):
             yield entry.name
