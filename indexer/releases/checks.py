@@ -39,9 +39,10 @@ class Held:
         return max((entry.name for entry in self.ledger), default="")
 
 
-def release_checks(new: Held, baseline: int, previous: Held | None) -> list[Check]:
-    """``baseline``: the number of the baseline's last file, in the year's sequence."""
-    checks = [_counts(new, baseline)]
+def release_checks(new: Held, baseline: int, missing: Sequence[str], previous: Held | None) -> list[Check]:
+    """``baseline``: the number of the baseline's last file, in the year's sequence; ``missing``: its files
+    that were not loaded."""
+    checks = [_baseline(missing), _counts(new, baseline)]
     if previous is None or not previous.stats.documents:
         return [*checks, _first_titles(new.stats)]
     checks += [_not_fewer(new.stats, previous.stats), *share_checks(new.stats, previous.stats)]
@@ -58,6 +59,11 @@ def share_checks(new: IndexStats, previous: IndexStats) -> list[Check]:
             "abstracts", new.without_abstract, new.documents, previous.without_abstract, previous.documents
         ),
     ]
+
+
+def _baseline(missing: Sequence[str]) -> Check:
+    says = f"{len(missing)} of its files are not loaded, {missing[0]} first" if missing else "complete"
+    return Check("baseline", not missing, says)
 
 
 def _counts(new: Held, baseline: int) -> Check:

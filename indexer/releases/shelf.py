@@ -1,6 +1,7 @@
 """Where releases stand side by side, one of them serving."""
 
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -83,5 +84,42 @@ def parse_release_name(base: str, name: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2] or 1)) if match else None
 
 
-def newest_first(releases: tuple[Release, ...]) -> list[Release]:
-    return sorted(releases, key=lambda release: (release.year, release.serial), reverse=True)
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which release an update works at."""
+
+    release: str
+    in_place: bool
+    """True if that one is serving and is only brought up to date."""
+    faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def choose(
+    base: str, releases: Sequence[Release], serving: Release | None, year: int, rebuild: bool
+) -> Choice:
+    """The one serving if it is of that year, and not to be rebuilt; else one to build, from where it is."""
+    same_year = [release for release in releases if release.year == year]
+    unfinished = [release.name for release in same_year if not release.served]
+    replaced = [release.name for release in same_year if release.served]
+    if serving is not None and not rebuild and serving.year == year:
+        notes = [f"{name} was not finished being built; --rebuild goes on with it" for name in unfinished]
+        return Choice(serving.name, in_place=True, notes=tuple(notes))
+    if serving is not None and not rebuild and replaced:
+        fault = (
+            f"{serving.name} serves since {replaced[-1]} was rolled back from; "
+            f"files of {year} wait until --rebuild makes a new release"
+        )
+        return Choice(serving.name, in_place=True, faults=(fault,))
+    if unfinished:
+        return Choice(unfinished[-1], in_place=False, notes=(f"going on with {unfinished[-1]}",))
+    serial = 1 + max((release.serial for release in same_year), default=0)
+    return Choice(release_name(base, year, serial), in_place=False)
+
+
+def to_drop(releases: Sequence[Release], serving: str, keep: int) -> list[str]:
+    """Those that served, but for ``keep``: the one that served before this one, then the newest."""
+    previous = {release.previous for release in releases if release.name == serving}
+    old = [release for release in releases if release.served and release.name != serving]
+    old.sort(key=lambda release: (release.name in previous, release.year, release.serial), reverse=True)
+    return [release.name for release in old[keep:]]

@@ -1,0 +1,200 @@
+"""The command update: releases of MEDLINE."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.console import fail, print_json, progress
+from app.cli.options import IndexOption, JsonOption
+from app.opening import index_place
+from app.settings import Settings, load_settings
+from bioasq.errors import BioqaError
+from indexer.load import DEFAULT_WORKERS, Progress
+from indexer.releases.folder_shelf import FolderShelf
+from indexer.releases.shelf import Shelf
+from indexer.releases.source import FolderSource, Source
+from indexer.releases.update import Options, Preview, UpdateReport, preview, roll_back
+from indexer.releases.update import update as bring_up_to_date
+from indexer.search.place import is_url, place
+
+PERMILLE = 1000
+SHOWN_NAMES = 5
+
+
+def update(
+    index: IndexOption = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="DIR|URL",
+            help="A folder with baseline/ and updatefiles/, or https://ftp.ncbi.nlm.nih.gov/pubmed/.",
+            show_default=False,
+        ),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="Where files of a site are kept; all of MEDLINE takes 60 GB.", show_default=False),
+    ] = None,
+    rollback: Annotated[
+        bool,
+        typer.Option("--rollback", help="Let the release serve that served before, and do nothing else."),
+    ] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Build this year's release anew, beside the one serving.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Let a new release serve though its figures look wrong.")
+    ] = False,
+    keep: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Releases kept beside the one serving. [BIOQA_KEEP_RELEASES]"),
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes that parse.")] = DEFAULT_WORKERS,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell what would be done, and do nothing.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Bring an index up to what NLM publishes: baseline and update files, each year a release.
+
+    Run it daily. Interrupted, it goes on where it was. A new year's baseline is built beside the release that
+    serves, and serves only when it is complete and its figures hold. Exit code 1: something waits or was
+    refused; what could be done was.
+    """
+    settings = load_settings(index=index, keep_releases=keep)
+    options = Options(rebuild, force, settings.keep_releases, workers)
+    with _shelf(settings) as shelf:
+        if rollback:
+            _roll_back(shelf, json)
+            return
+        with _source(source, cache) as files:
+            if dry_run:
+                passed = _say_preview(preview(files, shelf, options), json)
+            else:
+                passed = _run(files, shelf, options, json)
+    if not passed:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _shelf(settings: Settings) -> Iterator[Shelf]:
+    where = index_place(settings)
+    if not is_url(where):
+        yield FolderShelf(Path(where))
+        return
+    # Here, for the client takes a second to import.
+    from indexer.releases.elastic_shelf import ElasticShelf
+
+    with ElasticShelf(place(where), settings.access(), settings.shape()) as shelf:
+        yield shelf
+
+
+@contextmanager
+def _source(where: str | None, cache: Path | None) -> Iterator[Source]:
+    if where is None:
+        raise BioqaError(
+            "no source is named: give --from with a folder or https://ftp.ncbi.nlm.nih.gov/pubmed/"
+        )
+    if "://" not in where:
+        yield FolderSource(Path(where))
+        return
+    if cache is None:
+        raise BioqaError(
+            "files of a site are kept: give --cache DIR, with room for 60 GB if it is all of MEDLINE"
+        )
+    from indexer.releases.site import SiteSource
+
+    with SiteSource(where, cache) as source:
+        yield source
+
+
+def _roll_back(shelf: Shelf, json: bool) -> None:
+    done = roll_back(shelf)
+    if json:
+        print_json(asdict(done))
+    else:
+        typer.echo(f"serving {done.serving}, no more {done.before}")
+
+
+def _run(source: Source, shelf: Shelf, options: Options, json: bool) -> bool:
+    with progress("updating", PERMILLE) as report:
+
+        def told(release: str, state: Progress) -> None:
+            words = f"{release}: {state.files_done}/{state.files} files, {state.file}"
+            report(PERMILLE * state.files_done // max(1, state.files), words)
+
+        done = bring_up_to_date(source, shelf, options, told)
+    if json:
+        print_json({**asdict(done), "passed": done.passed})
+    else:
+        _say_report(done)
+    return done.passed
+
+
+def _say_report(done: UpdateReport) -> None:
+    _say_lines(
+        [
+            f"downloaded: {_names(done.downloaded)}",
+            f"loaded into {done.release}: {_names([entry.name for entry in done.loaded])}",
+            *([f"known under other names: {_names(done.known)}"] if done.known else []),
+            *([f"waiting: {_names(done.waiting)}"] if done.waiting else []),
+        ]
+    )
+    for check in done.checks:
+        typer.echo(f"check {check.name}: {'passed' if check.passed else 'FAILED'}: {check.says}")
+    _say_lines(f"note: {note}" for note in done.notes)
+    if done.dropped:
+        typer.echo(f"dropped: {', '.join(done.dropped)}")
+    changed = f", before: {done.before or 'nothing'}" if done.before != done.serving else ""
+    typer.echo(
+        f"serving: {done.serving or 'nothing'}{changed}; {done.release} has {done.documents:,} documents"
+    )
+    for refused in done.refused:
+        fail(f"refused: {refused.reason}")
+    for fault in done.faults:
+        fail(fault)
+    if failed := [check.name for check in done.checks if not check.passed]:
+        fail(f"checks failed: {', '.join(failed)}" + ("; forced all the same" if done.forced else ""))
+
+
+def _say_preview(found: Preview, json: bool) -> bool:
+    names = [file.name for file in found.plan.files]
+    faults = (*found.choice.faults, *found.plan.faults)
+    if json:
+        waiting = list(found.plan.waiting)
+        print_json(
+            {
+                "year": found.year,
+                "release": found.choice.release,
+                "in_place": found.choice.in_place,
+                "load": names,
+                "waiting": waiting,
+                "faults": list(faults),
+                "notes": [*found.choice.notes, *found.plan.notes],
+            }
+        )
+    else:
+        what = "bring up to date" if found.choice.in_place else "build"
+        typer.echo(f"would {what} {found.choice.release}, loading {_names(names)}")
+        _say_lines(f"note: {note}" for note in (*found.choice.notes, *found.plan.notes))
+        for fault in faults:
+            fail(fault)
+    return not faults
+
+
+def _say_lines(lines: Iterator[str] | list[str]) -> None:
+    for line in lines:
+        typer.echo(line)
+
+
+def _names(names: tuple[str, ...] | list[str]) -> str:
+    if not names:
+        return "no files"
+    if len(names) <= SHOWN_NAMES:
+        return ", ".join(names)
+    return f"{len(names)} files, {names[0]} to {names[-1]}"

@@ -1,0 +1,30 @@
+"""Files brought here by a few threads, in order, a bounded number ahead of whoever takes them."""
+
+from collections import deque
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from indexer.releases.source import BadFile, Fetched, Published, Source
+
+
+def fetch_ahead(
+    source: Source, files: Sequence[Published], threads: int, ahead: int
+) -> Generator[Fetched, None, tuple[Published, BadFile] | None]:
+    """Each file when it lies here. Ends before one that is broken, and returns it with what is wrong."""
+    fetching: deque[tuple[Published, Future[Fetched]]] = deque()
+    remaining = iter(files)
+    with ThreadPoolExecutor(threads, thread_name_prefix="fetching") as pool:
+        try:
+            while True:
+                while len(fetching) < ahead and (file := next(remaining, None)) is not None:
+                    fetching.append((file, pool.submit(source.fetch, file)))
+                if not fetching:
+                    return None
+                file, future = fetching.popleft()
+                try:
+                    fetched = future.result()
+                except BadFile as error:
+                    return file, error
+                yield fetched
+        finally:
+            pool.shutdown(cancel_futures=True)

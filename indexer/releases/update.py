@@ -1,0 +1,300 @@
+"""The run that brings the index up to what NLM publishes.
+
+The release that serves is brought up to date in place by its own year's update files. For a new year, or on
+demand, a release is built beside it, and serves only when the source has nothing more that it lacks, so that
+what was deleted meanwhile stays deleted, and when its figures hold.
+
+Interrupted in any way, it goes on where it was when called again.
+"""
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from bioasq.errors import BioqaError
+from indexer.ledger import LoadedFile
+from indexer.load import DEFAULT_WORKERS, Progress, RefusedFile, load
+from indexer.releases.checks import Check, Held, release_checks, share_checks
+from indexer.releases.fetching import fetch_ahead
+from indexer.releases.planning import Plan, changed_files, make_plan, year_of
+from indexer.releases.shelf import Choice, Lock, Release, Shelf, choose, to_drop
+from indexer.releases.source import Fetched, Published, Source
+from indexer.target import LoadTarget
+
+TOGETHER = 50
+"""Files loaded by one call, while the next ones are fetched."""
+
+FETCHING = 3
+"""Files fetched at once: NLM asks not to be hurried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    rebuild: bool = False
+    """Build anew a year's release that serves already."""
+    force: bool = False
+    """Let a release serve although a check failed."""
+    keep: int = 1
+    """Releases kept beside the one serving."""
+    workers: int = DEFAULT_WORKERS
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an update would do at this moment."""
+
+    year: int
+    choice: Choice
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateReport:
+    year: int
+    release: str
+    """The one that was loaded into."""
+    in_place: bool
+    before: str | None
+    """What served before."""
+    serving: str | None
+    documents: int
+    downloaded: tuple[str, ...]
+    loaded: tuple[LoadedFile, ...]
+    known: tuple[str, ...]
+    """Files whose content the release has under another name."""
+    refused: tuple[RefusedFile, ...]
+    waiting: tuple[str, ...]
+    faults: tuple[str, ...]
+    notes: tuple[str, ...]
+    checks: tuple[Check, ...]
+    dropped: tuple[str, ...]
+    forced: bool
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        failed = any(not check.passed for check in self.checks)
+        return not self.refused and not self.faults and (self.forced or not failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    before: str
+    serving: str
+
+
+Told = Callable[[str, Progress], None]
+"""Given the release's name; the files are those known of so far."""
+
+
+def update(source: Source, shelf: Shelf, options: Options, told: Told | None = None) -> UpdateReport:
+    """Raises BioqaError if the source or the index cannot be used, or the files contradict each other."""
+    begun = time.monotonic()
+    with shelf.lock() as lock:
+        run = _Run(source, shelf, lock, options, told)
+        run.go()
+        return run.report(time.monotonic() - begun)
+
+
+def preview(source: Source, shelf: Shelf, options: Options) -> Preview:
+    """Nothing is fetched, loaded or locked."""
+    serving = shelf.serving()
+    listing = source.listing()
+    year = year_of(listing, serving.year if serving else None)
+    choice = choose(shelf.base, shelf.releases(), serving, year, options.rebuild)
+    worked_on = serving.year if serving and choice.in_place else year
+    return Preview(year, choice, make_plan(listing, worked_on, shelf.ledger(choice.release)))
+
+
+def roll_back(shelf: Shelf) -> Rollback:
+    """Let the release serve that served before. Raises BioqaError if there is none."""
+    with shelf.lock():
+        serving = shelf.serving()
+        if serving is None:
+            raise BioqaError(f"nothing serves at {shelf.where} that could be rolled back from")
+        kept = {release.name for release in shelf.releases() if release.served}
+        if serving.previous not in kept:
+            raise BioqaError(
+                f"{serving.name} serves, and what served before it"
+                + (f" ({serving.previous}) was dropped" if serving.previous else " was nothing")
+            )
+        assert serving.previous is not None
+        shelf.go_back(serving.previous)
+        return Rollback(serving.name, serving.previous)
+
+
+class _Run:
+    def __init__(self, source: Source, shelf: Shelf, lock: Lock, options: Options, told: Told | None) -> None:
+        self._source = source
+        self._shelf = shelf
+        self._lock = lock
+        self._options = options
+        self._told = told
+        self._before = shelf.serving()
+        self._serving = self._before.name if self._before else None
+        self._year = 0
+        self._choice = Choice("", in_place=False)
+        self._documents = 0
+        self._downloaded: list[str] = []
+        self._loaded: list[LoadedFile] = []
+        self._known: list[str] = []
+        self._refused: list[RefusedFile] = []
+        self._waiting: list[str] = []
+        self._faults: list[str] = []
+        self._notes: list[str] = []
+        self._checks: list[Check] = []
+        self._dropped: list[str] = []
+        self._unchecked = 0
+
+    def report(self, seconds: float) -> UpdateReport:
+        if self._unchecked:
+            self._notes.append(f"{self._unchecked} files have no .md5 to check them by; gzip's own sum held")
+        return UpdateReport(
+            year=self._year,
+            release=self._choice.release,
+            in_place=self._choice.in_place,
+            before=self._before.name if self._before else None,
+            serving=self._serving,
+            documents=self._documents,
+            downloaded=tuple(self._downloaded),
+            loaded=tuple(self._loaded),
+            known=tuple(self._known),
+            refused=tuple(self._refused),
+            waiting=tuple(self._waiting),
+            faults=tuple(self._faults),
+            notes=tuple(self._notes),
+            checks=tuple(self._checks),
+            dropped=tuple(self._dropped),
+            forced=self._options.force,
+            seconds=seconds,
+        )
+
+    def go(self) -> None:
+        listing = self._source.listing()
+        self._year = year_of(listing, self._before.year if self._before else None)
+        self._choice = choose(
+            self._shelf.base, self._shelf.releases(), self._before, self._year, self._options.rebuild
+        )
+        self._faults += self._choice.faults
+        self._notes += self._choice.notes
+        if self._choice.in_place:
+            assert self._before is not None
+            self._update(self._before, listing)
+        else:
+            self._build(listing)
+
+    def _update(self, serving: Release, listing: Sequence[Published]) -> None:
+        before = self._shelf.stats(serving.name)
+        with closing(self._shelf.target(serving.name, before.joiner)) as target:
+            plan = make_plan(listing, serving.year, target.loaded)
+            self._load(plan.files, target)
+            self._finish(plan, listing, target)
+        after = self._shelf.stats(serving.name)
+        self._documents = after.documents
+        if self._loaded:
+            self._checks += share_checks(after, before)
+
+    def _build(self, listing: Sequence[Published]) -> None:
+        name, shelf = self._choice.release, self._shelf
+        previous = None
+        if self._before is not None:
+            previous = Held(shelf.stats(self._before.name), shelf.ledger(self._before.name))
+        with closing(shelf.target(name, previous.stats.joiner if previous else "")) as target:
+            listing, plan = self._load_all(listing, target)
+            self._finish(plan, listing, target)
+            new = Held(shelf.stats(name), target.loaded)
+        self._documents = new.stats.documents
+        self._checks += release_checks(new, *self._baseline(listing, new), previous)
+        if self._options.force or all(check.passed for check in self._checks):
+            self._switch(name)
+
+    def _load_all(self, listing: Sequence[Published], target: LoadTarget) -> tuple[Sequence[Published], Plan]:
+        """Load until the source has nothing more: days may pass, and what it says meanwhile counts too."""
+        while True:
+            plan = make_plan(listing, self._year, target.loaded)
+            files = [file for file in plan.files if file.name not in self._known]
+            if not files or not self._load(files, target):
+                return listing, plan
+            listing = self._source.listing()
+
+    def _baseline(self, listing: Sequence[Published], new: Held) -> tuple[int, list[str]]:
+        """The number of its last file, and which of its files were not loaded."""
+        files = [file for file in listing if file.part == "baseline" and file.year == self._year]
+        held = {entry.name for entry in new.ledger} | set(self._known)
+        missing = sorted(file.name for file in files if file.name not in held)
+        return max((file.number for file in files), default=0), missing
+
+    def _switch(self, name: str) -> None:
+        self._lock.check()
+        self._shelf.serve(name, self._serving)
+        self._serving = name
+        releases = self._shelf.releases()
+        for old in to_drop(releases, name, self._options.keep):
+            self._shelf.drop(old)
+            self._dropped.append(old)
+        self._notes += [
+            f"{other.name} was never finished being built; it is kept, and takes its room"
+            for other in releases
+            if not other.served and other.name != name
+        ]
+
+    def _finish(self, plan: Plan, listing: Sequence[Published], target: LoadTarget) -> None:
+        """Say what was left, once nothing more is loaded."""
+        if self._loaded or not self._choice.in_place:
+            target.finish()
+        settled = {entry.name for entry in target.loaded} | {refused.name for refused in self._refused}
+        wanted = (*(file.name for file in plan.files), *plan.waiting)
+        self._waiting += [name for name in wanted if name not in settled.union(self._known)]
+        self._faults += plan.faults
+        self._notes += plan.notes
+        if changed := changed_files(listing, target.loaded):
+            self._notes.append(
+                f"{len(changed)} files have another content than was loaded, {changed[0]} first; "
+                "--rebuild takes them up"
+            )
+
+    def _load(self, files: Sequence[Published], target: LoadTarget) -> bool:
+        """Load in this order; False if a file was refused, and those behind it wait."""
+        done = 0
+        with closing(self._fetched(files)) as fetched:
+            while some := list(islice(fetched, TOGETHER)):
+                self._lock.check()
+                self._load_some(some, done, len(files), target)
+                done += len(some)
+                if self._refused:
+                    break
+        return not self._refused
+
+    def _fetched(self, files: Sequence[Published]) -> Generator[Fetched, None, None]:
+        bad = yield from fetch_ahead(self._source, files, FETCHING, TOGETHER)
+        if bad is not None:
+            self._refused.append(RefusedFile(bad[0].name, str(bad[1])))
+
+    def _load_some(self, some: Sequence[Fetched], done: int, files: int, target: LoadTarget) -> None:
+        def told(state: Progress) -> None:
+            if self._told is not None:
+                state = replace(state, files_done=done + state.files_done, files=files)
+                self._told(self._choice.release, state)
+
+        self._downloaded += [fetched.file.name for fetched in some if fetched.downloaded_bytes]
+        report = load(
+            [fetched.path for fetched in some],
+            target,
+            workers=self._options.workers,
+            progress=told,
+            stop_at_refused=True,
+            finish=False,
+        )
+        self._loaded += report.loaded
+        self._known += report.known
+        self._refused += report.refused
+        loaded = {entry.name for entry in report.loaded}
+        self._unchecked += sum(f.file.name in loaded and not f.checked for f in some)
+        if rejections := len(report.rejections) + report.rejections_unlisted:
+            name, first = report.rejections[0]
+            self._faults.append(
+                f"the search engine did not take {rejections} records; the first is "
+                f"PMID {first.pmid} in {name}: {first.reason}"
+            )

@@ -1,0 +1,63 @@
+"""Shelves of both kinds, and a place for NLM's files."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from indexer.releases.elastic_shelf import ElasticShelf
+from indexer.releases.folder_shelf import FolderShelf, current_folder
+from indexer.releases.shelf import Shelf
+from indexer.search.base import SearchIndex
+from indexer.search.opening import open_index
+from indexer.search.place import NO_CREDENTIALS, is_url, place
+from tests.indexer.releases.mirror import Mirror
+
+OpenShelf = Callable[[], Shelf]
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Mirror:
+    return Mirror(tmp_path / "mirror")
+
+
+@pytest.fixture(params=["folder", "elastic"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A folder or URL where nothing is yet."""
+    if request.param == "folder":
+        return str(tmp_path / "shelf")
+    # Asked for by name: a folder needs no server.
+    url, name = request.getfixturevalue("elastic_url"), request.getfixturevalue("elastic_name")
+    return f"{url}/{name}"
+
+
+@pytest.fixture
+def open_shelf(where: str) -> Iterator[OpenShelf]:
+    with ExitStack() as stack:
+
+        def make() -> Shelf:
+            if is_url(where):
+                return stack.enter_context(ElasticShelf(place(where), NO_CREDENTIALS))
+            return FolderShelf(Path(where))
+
+        yield make
+
+
+@pytest.fixture
+def shelf(open_shelf: OpenShelf) -> Shelf:
+    return open_shelf()
+
+
+def serving_index(where: str) -> SearchIndex:
+    """As a service opens it."""
+    return open_index(where if is_url(where) else str(current_folder(Path(where))))
+
+
+def titles(where: str, most: int = 200) -> dict[str, str]:
+    """What serves: titles by PMID, up to PMID ``most``; nothing else may be in it."""
+    index = serving_index(where)
+    found = index.get([str(pmid) for pmid in range(1, most + 1)])
+    assert index.stats().documents == len(found)
+    index.close()
+    return {pmid: document.title for pmid, document in found.items()}
