@@ -21,8 +21,11 @@ COPY bioasq bioasq
 COPY indexer indexer
 COPY models models
 COPY app app
+COPY deploy/healthcheck.py $VIRTUAL_ENV/
+# Files keep the modes of the checkout, which may be its owner's alone.
 RUN --mount=type=cache,target=/root/.cache/uv \
-    uv pip install --no-deps .
+    uv pip install --no-deps . \
+    && chmod -R a+rX "$VIRTUAL_ENV"
 
 FROM python:3.11.14-slim-bookworm
 LABEL org.opencontainers.image.title="bioqa" \
@@ -34,7 +37,6 @@ RUN groupadd --gid 10001 bioqa \
         --shell /usr/sbin/nologin bioqa \
     && install --directory --owner=10001 --group=10001 /data /data/medline
 COPY --from=build /opt/bioqa /opt/bioqa
-COPY deploy/healthcheck.py /opt/bioqa/healthcheck.py
 # Weights and language data are in the package; what is not there must not be looked for elsewhere.
 ENV PATH=/opt/bioqa/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

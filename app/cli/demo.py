@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from contextlib import closing
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +15,10 @@ from app.cli.console import out, progress, say
 from app.cli.files import print_measures
 from app.cli.indexing import load_files
 from app.cli.options import RankerOption
-from app.opening import load_ranker, open_index
-from app.settings import load_settings
+from app.opening import load_ranker, open_index, open_target
+from app.settings import Settings, load_settings
 from bioasq.domain import Response
+from bioasq.errors import BioqaError
 from bioasq.files import read_golden
 from bioasq.measures import evaluate
 from indexer.search.folder import FORMAT
@@ -26,26 +28,42 @@ EDITION = 9
 
 def demo(
     index: Annotated[
-        Path | None,
-        typer.Option("--index", metavar="DIR", help="Where to index the sample; else in the user's cache."),
+        str | None,
+        typer.Option(
+            "--index",
+            metavar="DIR|URL",
+            help="Where to index the sample: a folder, or http://host:9200/name; else in the user's cache.",
+        ),
     ] = None,
     ranker: RankerOption = None,
+    only_index: Annotated[
+        bool, typer.Option("--only-index", help="Index the sample, and do nothing else.")
+    ] = False,
 ) -> None:
     """Index the bundled sample, answer a question, evaluate the sample's questions, tell how to serve."""
     with as_file(files("app") / "sample") as sample:
         citations = sample / "medline.xml"
-        folder = index or _cache() / f"sample-{_version(citations)}"
-        say(f"Indexing the bundled sample into {folder}")
-        load_files([citations], folder, workers=1)
+        where = index or str(_cache() / f"sample-{_version(citations)}")
+        settings = load_settings(index=where, ranker=ranker)
+        _load(citations, settings)
         golden = read_golden(sample / "questions.json").responses
-    settings = load_settings(index=folder, ranker=ranker)
+    if only_index:
+        return
     answerer = Answerer(open_index(settings), load_ranker(settings))
     print_answer(answerer.answer(golden[0].question))
     out.print(f"\nThe sample's {len(golden)} questions against their gold:")
     print_measures(evaluate(golden, _answers(answerer, golden), EDITION))
-    out.print(f'\nTo ask:    bioqa ask "…" --index {folder}', soft_wrap=True)
-    out.print(f"To serve:  bioqa serve --index {folder}", soft_wrap=True)
+    out.print(f'\nTo ask:    bioqa ask "…" --index {where}', soft_wrap=True)
+    out.print(f"To serve:  bioqa serve --index {where}", soft_wrap=True)
     out.print(f"           then open http://{settings.host}:{settings.port}/docs", soft_wrap=True)
+
+
+def _load(citations: Path, settings: Settings) -> None:
+    with closing(open_target(settings)) as target:
+        say(f"Indexing the bundled sample into {settings.index}")
+        report = load_files([citations], target, workers=1)
+    for _, rejection in report.rejections:
+        raise BioqaError(f"{settings.index} did not take citation {rejection.pmid}: {rejection.reason}")
 
 
 def _answers(answerer: Answerer, golden: tuple[Response, ...]) -> list[Response]:
