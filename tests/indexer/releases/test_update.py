@@ -13,7 +13,7 @@ from indexer.releases.shelf import Release, Shelf
 from indexer.releases.source import Fetched, FolderSource, Published, md5_path
 from indexer.releases.update import Options, UpdateReport, preview, roll_back, update
 from tests.indexer.medline_xml import citation, deletion
-from tests.indexer.releases.conftest import OpenShelf, serving_index, titles
+from tests.indexer.releases.conftest import OpenShelf, on_both, serving_index, titles
 from tests.indexer.releases.mirror import Mirror, citations
 
 OPTIONS = Options(workers=1)
@@ -47,6 +47,7 @@ def expected() -> dict[str, str]:
     return found
 
 
+@on_both
 def test_a_first_release_is_built_and_serves(full: Mirror, shelf: Shelf, where: str) -> None:
     report = run(full, shelf)
     assert report.passed
@@ -69,6 +70,7 @@ def test_a_second_run_does_nothing(full: Mirror, shelf: Shelf, where: str) -> No
     assert titles(where) == expected()
 
 
+@on_both
 def test_new_update_files_go_into_the_release_that_serves(full: Mirror, shelf: Shelf, where: str) -> None:
     run(full, shelf)
     full.update(4, deletion(5), citation(6, "Back 6."))
@@ -170,6 +172,7 @@ def test_updates_alone_are_refused(mirror: Mirror, shelf: Shelf) -> None:
     assert shelf.releases() == ()
 
 
+@on_both
 def test_a_new_year_is_built_beside_and_takes_over(full: Mirror, shelf: Shelf, where: str) -> None:
     run(full, shelf)
     full.update(4, citation(1, "Last year's."))  # must not get into the new release
@@ -253,6 +256,7 @@ class Growing(FolderSource):
         return listing
 
 
+@on_both
 def test_a_delete_that_arrives_during_a_rebuild_stays_deleted(full: Mirror, shelf: Shelf, where: str) -> None:
     run(full, shelf)
     source = Growing(full, [[deletion(7)], [citation(8, "Late 8."), deletion(9999)]])
@@ -289,6 +293,7 @@ def test_a_rebuild_serves_only_with_all_that_the_old_one_had(full: Mirror, shelf
     assert titles(where) == expected()
 
 
+@on_both
 def test_rolling_back_and_what_updates_do_then(full: Mirror, shelf: Shelf, where: str) -> None:
     with pytest.raises(BioqaError, match="nothing serves"):
         roll_back(shelf)
@@ -358,6 +363,7 @@ def test_a_file_published_anew_is_told(full: Mirror, shelf: Shelf, where: str) -
     assert titles(where)["11"] == "Other 11."
 
 
+@on_both
 def test_two_updates_do_not_run_at_once(full: Mirror, open_shelf: OpenShelf) -> None:
     first, second = open_shelf(), open_shelf()
     with first.lock() as lock:
@@ -401,6 +407,7 @@ class Stopping(FolderSource):
         return super().fetch(file)
 
 
+@on_both
 def test_questions_are_answered_throughout_a_build(full: Mirror, shelf: Shelf, where: str) -> None:
     run(full, shelf)
     index = serving_index(where)
@@ -435,6 +442,7 @@ update(FolderSource(Path(sys.argv[1])), shelf, Options(workers=1), told)
 """
 
 
+@on_both
 def test_a_build_that_was_killed_goes_on(full: Mirror, shelf: Shelf, where: str) -> None:
     run(full, shelf)
     full.baseline(1, *citations(1, 10, "New"), year=2026)

@@ -1,0 +1,79 @@
+"""The lock in Elasticsearch: who gets it, and when it is taken away."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from elasticsearch import Elasticsearch
+
+from bioasq.errors import BioqaError
+from indexer.releases import elastic_lock
+from indexer.releases.elastic_lock import ElasticLock
+from indexer.search.connection import connect
+from indexer.search.place import Place, place
+
+
+@pytest.fixture
+def where(elastic_url: str, elastic_name: str) -> Place:
+    return place(f"{elastic_url}/{elastic_name}")
+
+
+@pytest.fixture
+def client(where: Place) -> Iterator[Elasticsearch]:
+    with connect(where) as client:
+        yield client
+
+
+def test_it_is_held_by_one_until_let_go(client: Elasticsearch, where: Place) -> None:
+    with ElasticLock(client, where) as lock:
+        lock.check()
+        with pytest.raises(
+            BioqaError, match=r"under way, by .*, process \d+, which renewed its lock 0 s ago"
+        ):
+            ElasticLock(client, where).__enter__()
+        lock.check()
+    with ElasticLock(client, where) as lock:
+        lock.check()
+
+
+def test_it_is_renewed(client: Elasticsearch, where: Place) -> None:
+    with ElasticLock(client, where, renew_s=0.01):
+        begun = time.monotonic()
+        while client.get(index=f"{where.name}-lock", id="update")["_version"] < 3:
+            assert time.monotonic() - begun < 20
+
+
+def test_a_stale_one_is_taken_and_its_holder_notices(client: Elasticsearch, where: Place) -> None:
+    with ElasticLock(client, where) as first:
+        with ElasticLock(client, where, stale_s=0.0) as second:
+            second.check()
+            with pytest.raises(BioqaError, match="another process took the lock"):
+                first.check()
+            second.check()
+        # Let go by the second; the first does not come to own it again.
+        with pytest.raises(BioqaError, match="another process took the lock"):
+            first.check()
+
+
+def test_one_of_a_process_that_ended_is_taken_at_once(
+    client: Elasticsearch, where: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbering = elastic_lock._process().rpartition("/")[0]
+    with ElasticLock(client, where) as first:
+        # No process has a number so high.
+        monkeypatch.setattr(elastic_lock, "_process", lambda: f"{numbering}/4194305")
+        first.check()
+        monkeypatch.undo()
+        with ElasticLock(client, where) as second:
+            second.check()
+
+
+def test_one_of_another_machine_is_not(
+    client: Elasticsearch, where: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ElasticLock(client, where) as first:
+        monkeypatch.setattr(elastic_lock, "_process", lambda: "other-boot/pid:[1]/4194305")
+        first.check()
+        monkeypatch.undo()
+        with pytest.raises(BioqaError, match="under way"):
+            ElasticLock(client, where).__enter__()

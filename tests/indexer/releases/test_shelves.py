@@ -1,0 +1,183 @@
+"""What both kinds of shelf do with releases, and what each of them minds."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bioasq.errors import BioqaError
+from indexer.releases.elastic_shelf import NOTE, ElasticShelf
+from indexer.releases.folder_shelf import LOCK, NAMES, CurrentFolder, FolderShelf, current_folder
+from indexer.releases.shelf import Release, Shelf, choose, parse_release_name, release_name, to_drop
+from indexer.search.connection import connect
+from indexer.search.elastic import ElasticIndex
+from indexer.search.place import NO_CREDENTIALS, is_url, place
+from indexer.search.tantivy import TantivyIndex
+from tests.indexer.releases.conftest import OpenShelf, on_both, serving_index
+
+
+def build(shelf: Shelf, name: str) -> str:
+    shelf.target(name, "").close()
+    return name
+
+
+@on_both
+def test_releases_are_built_served_left_and_dropped(open_shelf: OpenShelf, where: str) -> None:
+    shelf = open_shelf()
+    assert (shelf.releases(), shelf.serving()) == ((), None)
+    first, second = f"{shelf.base}-2024", f"{shelf.base}-2025-2"
+    assert shelf.ledger(first) == ()
+    with shelf.lock():
+        build(shelf, second)
+        build(shelf, first)
+        assert [release.name for release in shelf.releases()] == [first, second]
+        assert shelf.serving() is None
+        shelf.serve(first, None)
+        assert shelf.serving() == Release(first, 2024, 1, served=True)
+        shelf.serve(second, first)
+        shelf.go_back(first)
+        with pytest.raises(BioqaError, match=f"{first} is serving; it is not dropped"):
+            shelf.drop(first)
+    again = open_shelf()
+    assert again.serving() == Release(first, 2024, 1, served=True)
+    assert again.releases()[1] == Release(second, 2025, 2, served=True, previous=first)
+    assert serving_index(where).stats().name == first
+    again.drop(second)
+    assert [release.name for release in again.releases()] == [first]
+    assert again.stats(first).documents == 0
+
+
+@on_both
+def test_an_index_that_is_no_shelf_is_told(where: str, open_shelf: OpenShelf) -> None:
+    if is_url(where):
+        ElasticIndex.create(connect(place(where)), place(where)).close()
+    else:
+        TantivyIndex.create(Path(where)).close()
+    with pytest.raises(BioqaError, match=r"made by `bioqa index`.* give `bioqa update` another"):
+        open_shelf()
+
+
+def test_a_crash_between_alias_and_note_changes_nothing(elastic_url: str, elastic_name: str) -> None:
+    where = place(f"{elastic_url}/{elastic_name}")
+    with ElasticShelf(where, NO_CREDENTIALS) as shelf, connect(where) as client:
+        old, new = build(shelf, f"{elastic_name}-2024"), build(shelf, f"{elastic_name}-2025")
+        shelf.serve(old, None)
+        shelf.serve(new, old)
+        index = ElasticIndex.open(client, where)
+        index.annotate(**{NOTE: {"served": False, "previous": old}})
+        assert shelf.serving() == Release(new, 2025, 1, served=True, previous=old)
+        shelf.go_back(old)
+        assert shelf.releases()[1] == Release(new, 2025, 1, served=True, previous=old)
+
+
+def test_an_alias_of_something_else_is_told(elastic_url: str, elastic_name: str) -> None:
+    where = place(f"{elastic_url}/{elastic_name}")
+    with ElasticShelf(where, NO_CREDENTIALS) as shelf, connect(where) as client:
+        client.indices.create(index=f"{elastic_name}-mine", aliases={elastic_name: {}})
+        with pytest.raises(BioqaError, match=rf"the alias {elastic_name} stands for {elastic_name}-mine"):
+            shelf.serving()
+        assert shelf.releases() == ()
+
+
+def test_a_folder_used_for_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(BioqaError, match=r"holds other files and no releases"):
+        FolderShelf(tmp_path)
+    with pytest.raises(BioqaError, match=r"thesis.tex is a file"):
+        FolderShelf(tmp_path / "thesis.tex")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "no list of releases"),
+        (json.dumps({"format": 2, "serving": None, "releases": {}}), "no list of releases"),
+        (json.dumps({"format": 1, "serving": "../other", "releases": {}}), "damaged"),
+        (json.dumps({"format": 1, "serving": None, "releases": []}), "damaged"),
+        (json.dumps({"format": 1, "serving": None, "releases": {"medline-2025": 1}}), "damaged"),
+        (json.dumps({"format": 1, "serving": "medline-2025", "releases": {}}), "no such folder"),
+    ],
+)
+def test_a_damaged_list_of_releases_is_told(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / NAMES).write_text(content)
+    with pytest.raises(BioqaError, match=said):
+        FolderShelf(tmp_path).serving()
+
+
+def test_a_folder_that_was_left_half_dropped_is_no_release(tmp_path: Path) -> None:
+    shelf = FolderShelf(tmp_path / "shelf")
+    with shelf.lock():
+        first, second = build(shelf, "medline-2024"), build(shelf, "medline-2025")
+        shelf.serve(second, first)
+        (tmp_path / "shelf" / first).rename(tmp_path / "shelf" / f".dropped-{first}")
+        assert [release.name for release in shelf.releases()] == [second]
+        shelf.drop(build(shelf, "medline-2023"))
+    assert sorted(entry.name for entry in (tmp_path / "shelf").iterdir()) == sorted([second, NAMES, LOCK])
+
+
+def test_the_folder_to_open_is_the_one_serving(tmp_path: Path) -> None:
+    assert current_folder(tmp_path / "plain") == tmp_path / "plain"
+    folder = tmp_path / "shelf"
+    shelf = FolderShelf(folder)
+    with shelf.lock():
+        first, second = build(shelf, "medline-2024"), build(shelf, "medline-2025")
+        with pytest.raises(BioqaError, match=r"no release in .* is complete yet"):
+            current_folder(folder)
+        shelf.serve(first, None)
+        current = CurrentFolder(folder)
+        assert (current.folder, current.moved()) == (folder / first, False)
+        shelf.serve(second, first)
+        assert (current.folder, current.moved()) == (folder / first, True)
+        assert current_folder(folder) == folder / second
+
+
+@pytest.mark.parametrize(("year", "serial", "name"), [(2025, 1, "m-2025"), (2025, 12, "m-2025-12")])
+def test_names_tell_year_and_serial(year: int, serial: int, name: str) -> None:
+    assert release_name("m", year, serial) == name
+    assert parse_release_name("m", name) == (year, serial)
+
+
+@pytest.mark.parametrize(
+    "name", ["m-2025-files", "m-lock", "m-25", "m-2025-", "other-2025", "mm-2025", "m-2025\n"]
+)
+def test_other_names_are_no_releases(name: str) -> None:
+    assert parse_release_name("m", name) is None
+
+
+OLD = Release("m-2024", 2024, served=True)
+NEW = Release("m-2025", 2025, served=True, previous="m-2024")
+HALF = Release("m-2025-2", 2025, 2)
+
+
+@pytest.mark.parametrize(
+    ("releases", "serving", "year", "rebuild", "name", "in_place"),
+    [
+        ([], None, 2025, False, "m-2025", False),
+        ([], None, 2025, True, "m-2025", False),
+        ([OLD], OLD, 2024, False, "m-2024", True),
+        ([OLD], OLD, 2024, True, "m-2024-2", False),
+        ([OLD], OLD, 2025, False, "m-2025", False),
+        ([OLD, NEW, HALF], NEW, 2025, False, "m-2025", True),
+        ([OLD, NEW, HALF], NEW, 2025, True, "m-2025-2", False),
+        ([OLD, HALF], OLD, 2025, False, "m-2025-2", False),
+        ([OLD, NEW], OLD, 2025, False, "m-2024", True),  # rolled back
+        ([OLD, NEW], OLD, 2025, True, "m-2025-2", False),
+        ([OLD, NEW], OLD, 2026, False, "m-2026", False),
+    ],
+)
+def test_which_release_is_worked_at(
+    releases: list[Release], serving: Release | None, year: int, rebuild: bool, name: str, in_place: bool
+) -> None:
+    choice = choose("m", releases, serving, year, rebuild)
+    assert (choice.release, choice.in_place) == (name, in_place)
+
+
+def test_the_one_to_go_back_to_is_kept_first() -> None:
+    rolled_back = Release("m-2026", 2026, served=True, previous="m-2025")
+    latest = Release("m-2026-2", 2026, 2, served=True, previous="m-2025")
+    releases = [OLD, NEW, HALF, rolled_back, latest]
+    assert to_drop(releases, "m-2026-2", 0) == ["m-2025", "m-2026", "m-2024"]
+    assert to_drop(releases, "m-2026-2", 1) == ["m-2026", "m-2024"]
+    assert to_drop(releases, "m-2026-2", 2) == ["m-2024"]
+    assert to_drop(releases, "m-2026-2", 9) == []
