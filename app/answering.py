@@ -88,7 +88,6 @@ class Answerer:
     def __init__(self, index: SearchIndex, ranker: Ranks) -> None:
         self.index = index
         self.ranker = ranker
-        self.index_name = index.stats().name
 
     def answer(self, question: Question, wanted: Wanted = USUAL) -> Answer:
         """White space around the question does not matter. Raises IndexUnavailable."""
@@ -129,7 +128,7 @@ class Answerer:
             question,
             chosen.documents,
             chosen.sentences,
-            self.index_name,
+            self.index.name,
             self.ranker.name,
             self.ranker.hash,
             Timings(retrieve_ms, _ms(begun, ranked), _ms(ranked, selected)),
@@ -141,7 +140,7 @@ class Answerer:
         try:
             yield
         except (BioqaError, OSError) as error:
-            raise IndexUnavailable(f"the search index {self.index_name} cannot be used: {error}") from error
+            raise IndexUnavailable(f"the search index {self.index.name} cannot be used: {error}") from error
 
 
 def _check_finite(chosen: Selection, ranker: str) -> None:

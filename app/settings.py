@@ -2,9 +2,9 @@
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bioasq.errors import BioqaError
@@ -24,21 +24,25 @@ class SettingsError(BioqaError):
     """An environment variable or option has a value that cannot be used."""
 
 
+def _text_of_path(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
+
+
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", env_ignore_empty=True)
 
-    index: str | None = Field(
+    index: Annotated[str | None, BeforeValidator(_text_of_path)] = Field(
         default=None,
         description="The search index: a folder, or the URL of an index in Elasticsearch.",
     )
-    elastic_api_key: SecretStr = Field(
-        default=SecretStr(""), description="API key for Elasticsearch, in its encoded form."
+    elastic_api_key: SecretStr | None = Field(
+        default=None, description="API key for Elasticsearch, in its encoded form."
     )
-    elastic_user: str = Field(
-        default="", description="User for Elasticsearch, if there is no API key; needs the password too."
+    elastic_user: str | None = Field(
+        default=None, description="User for Elasticsearch, if there is no API key; needs the password too."
     )
-    elastic_password: SecretStr = Field(
-        default=SecretStr(""), description="Password of the Elasticsearch user."
+    elastic_password: SecretStr | None = Field(
+        default=None, description="Password of the Elasticsearch user."
     )
     elastic_ca_file: Path | None = Field(
         default=None,
@@ -119,9 +123,9 @@ class Settings(BaseSettings):
     def access(self) -> Access:
         """How Elasticsearch is reached."""
         return Access(
-            api_key=self.elastic_api_key.get_secret_value(),
-            user=self.elastic_user,
-            password=self.elastic_password.get_secret_value(),
+            api_key=self.elastic_api_key.get_secret_value() if self.elastic_api_key else "",
+            user=self.elastic_user or "",
+            password=self.elastic_password.get_secret_value() if self.elastic_password else "",
             ca_file=self.elastic_ca_file,
             timeout_s=self.elastic_timeout_s,
             patience_s=self.elastic_patience_s,

@@ -58,6 +58,11 @@ class SearchIndex(Protocol):
     ``search``, ``get`` and ``stats`` see what was committed.
     """
 
+    @property
+    def name(self) -> str:
+        """The index that answers come from; changes when an alias is moved to another."""
+        ...
+
     def apply(self, events: Iterable[Event]) -> Applied: ...
 
     def commit(self) -> None: ...

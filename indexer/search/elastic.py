@@ -121,15 +121,16 @@ class ElasticIndex:
                 f"{self.where.name} stands for {len(found)} indices, not one: "
                 + (", ".join(sorted(found)) or "none")
             )
-        ((self.name, described),) = found.items()
+        ((name, described),) = found.items()
         notes = described["mappings"].get("_meta", {}).get("bioqa")
         if not isinstance(notes, dict):
-            raise BioqaError(f"the index {self.name} at {self.where.hosts[0]} was not made by bioqa")
+            raise BioqaError(f"the index {name} at {self.where.hosts[0]} was not made by bioqa")
         if notes.get("format") != FORMAT:
             raise BioqaError(
-                f"the index {self.name} has format {notes.get('format')!r}, "
+                f"the index {name} has format {notes.get('format')!r}, "
                 f"and this bioqa reads format {FORMAT}: load the files into a new index"
             )
+        self.name = name
         self.joiner = str(notes["joiner"])
         self.notes: Mapping[str, Any] = notes
         settings = described["settings"]["index"]

@@ -27,8 +27,8 @@ class Shape:
     shards: int = 1
     replicas: int = 0
     """Copies of each shard beside the first, made when loading has finished."""
-    k1: float = 1.2
-    b: float = 0.75
+    k1: float = 0.7
+    b: float = 0.67
 
 
 DEFAULT_SHAPE = Shape()
@@ -60,7 +60,8 @@ _ANALYSIS = {
     "tokenizer": {"letters_and_digits": {"type": "pattern", "pattern": r"[^\p{L}\p{N}]+"}},
     "filter": {
         "question_words": {"type": "stop", "stopwords": list(STOP_WORDS)},
-        "stems": {"type": "stemmer", "language": "english"},
+        # Snowball's English stemmer, as in the embedded index; "english" would be Porter's first one.
+        "stems": {"type": "stemmer", "language": "porter2"},
     },
 }
 

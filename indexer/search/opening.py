@@ -15,9 +15,11 @@ from indexer.target import LoadTarget
 def open_index(where: str, access: Access = NO_CREDENTIALS) -> SearchIndex:
     """Raises ``BioqaError`` if there is none that can be read."""
     if not is_url(where):
+        from indexer.releases.folder_shelf import NAMES
+        from indexer.search.serving import ServingIndex
         from indexer.search.tantivy import TantivyIndex
 
-        return TantivyIndex.open(Path(where))
+        return ServingIndex(Path(where)) if Path(where, NAMES).exists() else TantivyIndex.open(Path(where))
     from indexer.search.connection import connect
     from indexer.search.elastic import ElasticIndex
 
@@ -44,7 +46,9 @@ def open_target(
 def ledger(where: str, access: Access = NO_CREDENTIALS) -> tuple[LoadedFile, ...]:
     """The files that the index was loaded from, in the order of loading."""
     if not is_url(where):
-        return Ledger.open(Path(where)).entries
+        from indexer.releases.folder_shelf import current_folder
+
+        return Ledger.open(current_folder(Path(where))).entries
     from indexer.search.connection import connect
     from indexer.search.elastic import ElasticIndex
     from indexer.search.elastic_target import read_ledger

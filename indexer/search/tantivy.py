@@ -98,6 +98,10 @@ class TantivyIndex:
     ) -> None:
         self.close()
 
+    @property
+    def name(self) -> str:
+        return self._folder.path.name
+
     # Reading
 
     def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
@@ -142,7 +146,7 @@ class TantivyIndex:
             return int(searcher.search(lacking, limit=1).count)
 
         return IndexStats(
-            name=self._folder.path.name,
+            name=self.name,
             documents=searcher.num_docs,
             size_bytes=self._folder.size_bytes(),
             without_title=without("has_title"),

@@ -140,6 +140,8 @@ def test_a_score_that_is_no_number_is_never_handed_out(answerer: Answerer) -> No
 
 
 class AwayIndex:
+    name = "away"
+
     def __init__(self, error: Exception) -> None:
         self.error = error
 

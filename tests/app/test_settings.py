@@ -37,3 +37,20 @@ def test_every_bad_variable_is_named_with_its_value(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", sorted(Settings.model_fields))
 def test_every_setting_says_what_it_is(name: str) -> None:
     assert Settings.model_fields[name].description
+
+
+def test_secrets_for_elasticsearch_are_read_and_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BIOQA_ELASTIC_USER", "ada")
+    monkeypatch.setenv("BIOQA_ELASTIC_PASSWORD", "s3cret")
+    monkeypatch.setenv("BIOQA_ELASTIC_API_KEY", "k3y")
+    monkeypatch.setenv("BIOQA_ELASTIC_REPLICAS", "1")
+    monkeypatch.setenv("BIOQA_BM25_K1", "0.9")
+    settings = load_settings()
+    access, shape = settings.access(), settings.shape()
+    assert (access.user, access.password, access.api_key) == ("ada", "s3cret", "k3y")
+    assert (shape.replicas, shape.k1) == (1, 0.9)
+    shown = f"{settings!r} {access!r}"
+    assert "s3cret" not in shown
+    assert "k3y" not in shown
