@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.cli import answering, demo, files, indexing, serving, training
+from app.cli import answering, demo, files, indexing, serving, training, updating
 from app.cli.console import fail
 from bioasq.errors import BioqaError
 
@@ -18,6 +18,7 @@ cli = typer.Typer(
 for command in (
     demo.demo,
     indexing.index,
+    updating.update,
     indexing.info,
     answering.ask,
     answering.batch,

@@ -159,7 +159,7 @@ def _read(folder: Path) -> dict[str, Any]:
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         raise BioqaError(f"{path} is no list of releases that this bioqa can read")
     serving, releases = state.get("serving"), state.get("releases")
-    named = serving is None or (isinstance(serving, str) and parse_release_name(BASE, serving) is not None)
+    named = serving is None or (isinstance(serving, str) and Path(serving).name == serving)
     if (
         not named
         or not isinstance(releases, Mapping)
