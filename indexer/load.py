@@ -178,6 +178,8 @@ class _Run:
             self._report(position + 1, step.name)
             if self._refused and stop_at_refused:
                 break
+        for entry in self._unnoted:  # stopped before all behind them was applied again
+            self._loaded.remove(entry)
 
     def _parsed(self, some: Sequence[Step], stack: ExitStack) -> Iterator[Iterator[Message]]:
         target = self._target

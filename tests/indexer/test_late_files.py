@@ -158,6 +158,19 @@ def test_a_late_file_waits_while_one_behind_it_is_broken(tmp_path: Path, folder:
     assert titles(folder) == FOLD
 
 
+def test_a_late_file_is_not_loaded_if_the_run_stops_before_those_behind_it(
+    tmp_path: Path, folder: Path
+) -> None:
+    files = make_files(tmp_path, OWN_NAMES)
+    load([files[1], files[3]], folder, workers=1)
+    mend = break_file(files[2])
+    report = load(files, folder, workers=1, stop_at_refused=True)
+    assert (report.loaded, [r.name for r in report.refused]) == ((), ["c.xml"])
+    mend()
+    assert names(load(files, folder, workers=1)) == ["a.xml", "c.xml"]
+    assert titles(folder) == FOLD
+
+
 @pytest.mark.parametrize("file_names", [OWN_NAMES, NLM_NAMES], ids=["own", "nlm"])
 def test_a_file_with_a_new_content_counts_in_its_old_place(
     tmp_path: Path, folder: Path, file_names: Sequence[str]

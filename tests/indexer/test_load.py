@@ -1,10 +1,16 @@
 """Loading: what ends up in the index, whatever happens on the way."""
 
+import errno
+import gzip
+import io
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +18,14 @@ import pytest
 
 from bioasq.domain import Document
 from bioasq.errors import BioqaError
+from indexer import load as module
 from indexer import parsing
-from indexer.ledger import NAME, Ledger
+from indexer.ledger import NAME, Ledger, order
 from indexer.load import LoadReport, Progress, load
-from indexer.search.base import Applied
+from indexer.search.base import Applied, Rejection
 from indexer.search.tantivy import TantivyIndex
 from tests.indexer.medline_xml import citation, deletion, write
+from tests.indexer.targets import MemoryTarget
 
 MANY = 3 * parsing.BATCH
 """Citations enough that some are written before the file's end is seen."""
@@ -202,6 +210,9 @@ def test_progress_grows_to_the_end(files: list[Path], folder: Path) -> None:
     assert [p.events for p in seen] == sorted(p.events for p in seen)
     assert [p.bytes_done for p in seen] == sorted(p.bytes_done for p in seen)
     assert len(seen) > 9
+    within = [p.bytes_done for p in seen if p.files_done == 0]
+    assert len(set(within)) >= 3  # it grows within a file too
+    assert all(0 < done <= files[0].stat().st_size for done in within)
     last = seen[-1]
     assert (
         (last.files_done, last.bytes_done)
@@ -209,6 +220,200 @@ def test_progress_grows_to_the_end(files: list[Path], folder: Path) -> None:
         == (3, sum(f.stat().st_size for f in files))
     )
     assert last.events == 3 * MANY + 7
+
+
+def test_progress_is_told_in_bytes_on_disk(tmp_path: Path, folder: Path) -> None:
+    plain = write(tmp_path / "a.xml", *(citation(n, f"Title {n}.") for n in range(1, 5 * MANY)))
+    file = tmp_path / "a.xml.gz"
+    file.write_bytes(gzip.compress(plain.read_bytes()))
+    seen: list[Progress] = []
+    load([file], folder, workers=1, progress=seen.append)
+    done = [p.bytes_done for p in seen]
+    assert done == sorted(done)
+    assert 0 < done[0] < done[len(done) // 2] < done[-1] == file.stat().st_size
+
+
+# Targets
+
+
+def test_a_target_is_used_and_left_open(files: list[Path]) -> None:
+    target = MemoryTarget()
+    report = load(files, target, workers=2)
+    assert {str(pmid): title for pmid, title in target.titles().items()} == expected_titles()
+    assert target.calls == [
+        "commit",
+        "note n1.xml",
+        "commit",
+        "note n2.xml",
+        "commit",
+        "note n3.xml",
+        "finish",
+    ]
+    assert target.loaded == report.loaded
+
+
+def test_events_are_numbered_by_file_and_record(files: list[Path]) -> None:
+    target = MemoryTarget()
+    load(files, target, workers=2)
+    records = [MANY, MANY + 3, MANY + 4]
+    assert [entry.number for entry in target.loaded] == [1, 2, 3]
+    assert target.orders == [order(n, r) for n, count in enumerate(records, 1) for r in range(count)]
+
+
+def test_nothing_of_a_broken_file_is_written_where_it_cannot_be_taken_back(files: list[Path]) -> None:
+    whole = files[1].read_text()
+    files[1].write_text(whole[:-30])
+    target = MemoryTarget(whole_files=True, orders_itself=True)
+    report = load(files, target, workers=2)
+    assert [r.name for r in report.refused] == ["n2.xml"]
+    assert target.calls == ["commit", "note n1.xml", "commit", "note n3.xml", "finish"]
+    assert {n >> 26 for n in target.orders} == {1, 3}
+    files[1].write_text(whole)
+    load(files, target, workers=2)
+    assert {str(pmid): title for pmid, title in target.titles().items()} == expected_titles()
+
+
+def test_a_run_that_fails_is_not_finished(files: list[Path]) -> None:
+    class Full(MemoryTarget):
+        def commit(self) -> Applied:
+            raise BioqaError("full")
+
+    target = Full()
+    with pytest.raises(BioqaError, match="full"):
+        load(files, target, workers=1)
+    assert target.calls == []
+    load([], target, workers=1, finish=False)
+    assert target.calls == []
+
+
+def test_a_target_that_loses_events_is_found_out(files: list[Path]) -> None:
+    class Forgetful(MemoryTarget):
+        def commit(self) -> Applied:
+            return replace(super().commit(), upserted=MANY - 1)
+
+    target = Forgetful()
+    with pytest.raises(RuntimeError, match=rf"n1.xml: of {MANY} events the index answers for {MANY - 1}"):
+        load(files, target, workers=1)
+    assert target.loaded == ()
+
+
+def test_what_the_search_engine_rejects_is_counted_and_listed(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.xml", *(citation(n) for n in range(1, 8)), citation(0), deletion(3))
+    target = MemoryTarget(refuses=[2, 3, 6])
+    report = load([file, write(tmp_path / "b.xml", citation(2), citation(9))], target, workers=1)
+    first, second = report.loaded
+    assert (first.records, first.upserted, first.deleted) == (9, 4, 0)
+    assert first.rejected == {"PMID is no positive integer": 1, "mapping": 4}
+    assert (second.records, second.upserted, second.rejected) == (2, 1, {"mapping": 1})
+    assert [(name, r.pmid, r.reason) for name, r in report.rejections] == [
+        *(("a.xml", pmid, f"mapping: no field for {pmid}") for pmid in ("2", "3", "6", "3")),
+        ("b.xml", "2", "mapping: no field for 2"),
+    ]
+    assert report.rejections_unlisted == 0
+
+
+def test_of_many_rejections_some_are_listed(tmp_path: Path) -> None:
+    class Refusing(MemoryTarget):
+        def commit(self) -> Applied:
+            applied = super().commit()
+            reasons = [
+                f"{r.pmid} bytes are too many" if int(r.pmid) % 2 else f"kind {'x' * int(r.pmid)}: no"
+                for r in applied.rejected
+            ]
+            return replace(
+                applied,
+                rejected=tuple(
+                    Rejection(r.pmid, reason) for r, reason in zip(applied.rejected, reasons, strict=True)
+                ),
+            )
+
+    many = range(1, module.MOST_REJECTIONS + 8)
+    target = Refusing(refuses=many)
+    files = [write(tmp_path / f"{part}.xml", *(citation(n) for n in many)) for part in "ab"]
+    files[1].write_text(files[1].read_text() + "<!-- another content -->")
+    report = load(files, target, workers=1)
+    assert len(report.rejections) == module.MOST_REJECTIONS
+    assert report.rejections_unlisted == module.MOST_REJECTIONS + 14
+    for entry in report.loaded:
+        assert sum(entry.rejected.values()) == entry.records == len(many)
+        assert entry.rejected["N bytes are too many"] == (len(many) + 1) // 2
+        assert len(entry.rejected) == module.MOST_REASONS + 1
+        assert max(map(len, entry.rejected)) <= 100
+
+
+# Parsing whole files
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_whole_file_is_sent_once_its_end_was_seen(files: list[Path], broken: bool) -> None:
+    if broken:
+        files[0].write_text(files[0].read_text()[:-30])
+    kinds = []
+    for whole_files in (False, True):
+        with parsing.ParserPool(files[:1], "", 1, whole_files) as pool:
+            kinds.append([message for messages in pool.files() for message in messages])
+    streamed, whole = kinds
+    assert sum(isinstance(message, parsing.Batch) for message in streamed) >= 2
+    assert whole == ([streamed[0], streamed[-1]] if broken else streamed)
+    assert isinstance(whole[-1], parsing.Refused if broken else parsing.Parsed)
+
+
+def sent(path: Path) -> list[parsing.Message]:
+    stream = io.BytesIO()
+    parsing._send_whole(path, parsing.parse(path, ""), stream)
+    stream.seek(0)
+    frames = iter(lambda: parsing._read_frame(stream), None)
+    return [pickle.loads(frame) for frame in frames]
+
+
+def test_a_disk_that_is_full_refuses_the_file(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.BytesIO):
+        def write(self, data: Any) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", Full)
+    monkeypatch.setattr(tempfile, "tempdir", "/some/folder")
+    started, refused = sent(files[0])
+    assert isinstance(started, parsing.Started)
+    assert refused == parsing.Refused(
+        f"{files[0]}: cannot be kept in /some/folder: [Errno 28] No space left on device"
+    )
+
+
+def test_a_file_that_cannot_be_opened_is_refused_once(tmp_path: Path) -> None:
+    (message,) = sent(tmp_path / "missing.xml")
+    assert isinstance(message, parsing.Refused)
+    assert "missing.xml" in message.reason
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak")
+@pytest.mark.parametrize("whole_files", [False, True])
+def test_the_memory_of_parsing_does_not_grow_with_the_file(tmp_path: Path, whole_files: bool) -> None:
+    peaks = [peak_of_parsing(tmp_path, citations, whole_files) for citations in (600, 6_000)]
+    assert peaks[1] < 1.2 * peaks[0]
+
+
+PARSE = """
+import re, sys
+from indexer.parsing import serve
+serve()
+# Not getrusage: its peak includes what the parent had when it forked.
+print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
+"""
+
+
+def peak_of_parsing(folder: Path, citations: int, whole_files: bool) -> int:
+    """In kB."""
+    file = write(folder / "big.xml", *(citation(n, abstract="Words " * 400) for n in range(1, citations)))
+    result = subprocess.run(
+        [sys.executable, "-c", PARSE],
+        input=pickle.dumps(([file], "", whole_files)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).resolve().parents[2],
+        check=True,
+    )
+    return int(result.stderr)
 
 
 # Crashes
