@@ -4,11 +4,11 @@
         [--analyser standard,ours,porter2,fold] [--similarity]
 
 The MEDLINE files are indexed once, each analyser being a sub-field of one text field; the index
-The MEDLINE files are indexed once, each analyser being a sub-field of one text field; the index
 ``bioqa-grid``, made for it, is deleted afterwards. Measures are recall among the 100 best documents and
 edition 8's MAP over the 10 best. A row's p are of approximate randomisation against the shipped analyser, or
 against the best recall of the grid of k1 and b.
 """
+
 import argparse
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
