@@ -105,6 +105,8 @@ class ElasticLock:
 
     def _refuse_unless_stale(self, lock: Mapping[str, Any]) -> None:
         age = time.time() - float(lock["at"])
+        if lock["token"] == self._token:  # our own try got through after all
+            return
         if age < self._stale_s and not _has_ended(lock["process"]):
             raise BioqaError(
                 f"another update of {self._place} is under way, by {lock['owner']}, which renewed its lock "

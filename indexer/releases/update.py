@@ -198,6 +198,7 @@ class _Run:
 
     def _build(self, listing: Sequence[Published]) -> None:
         name, shelf = self._choice.release, self._shelf
+        make_plan(listing, self._year, shelf.ledger(name))  # nothing is made if it cannot be filled
         previous = None
         if self._before is not None:
             previous = Held(shelf.stats(self._before.name), shelf.ledger(self._before.name))
@@ -260,7 +261,6 @@ class _Run:
         done = 0
         with closing(self._fetched(files)) as fetched:
             while some := list(islice(fetched, TOGETHER)):
-                self._lock.check()
                 self._load_some(some, done, len(files), target)
                 done += len(some)
                 if self._refused:
