@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from app.errors import MEDIA_TYPE, Problem
 from app.settings import PREFIX, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,6 +24,7 @@ COMPOSE = ("docker-compose.yml", "docker-compose.cluster.yml")
 OVERLAYS = ("deploy/gpu.yml",)
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 ENV_EXAMPLE = (ROOT / "deploy" / ".env.example").read_text(encoding="utf-8")
+PROXY = (ROOT / "deploy" / "haproxy.cfg").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETTINGS = {PREFIX + name.upper() for name in Settings.model_fields}
 OWN_VARIABLES = {"BIOQA_MEMORY"}
@@ -103,7 +105,7 @@ def test_the_image_is_built_from_fixed_versions() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*COMPOSE, *OVERLAYS, "Dockerfile", "deploy/.env.example", "deploy/Caddyfile"]
+    "name", [*COMPOSE, *OVERLAYS, "Dockerfile", "deploy/.env.example", "deploy/haproxy.cfg"]
 )
 def test_no_host_but_our_own_and_examples_is_named(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
@@ -200,24 +202,41 @@ def test_the_cluster_has_three_nodes_that_know_each_other_and_two_replicas() -> 
         environment = cluster[name]["environment"]
         assert value(environment["BIOQA_INDEX"], {}) == f"{hosts}/medline"
         assert value(environment["BIOQA_ELASTIC_REPLICAS"], {}) == "1"
-    caddyfile = (ROOT / "deploy" / "Caddyfile").read_text(encoding="utf-8")
-    assert f"{{$UPSTREAMS:{' '.join(f'{name}:8000' for name in replicas)}}}" in caddyfile
+    assert re.findall(r"^    server (\S+) (\S+)$", PROXY, re.M) == [
+        (name, f"{name}:8000") for name in replicas
+    ]
+    assert cluster["proxy"]["depends_on"] == replicas
     assert yaml.safe_load((ROOT / COMPOSE[1]).read_text())["networks"]["search"]["internal"] is True
 
 
 def test_the_proxys_limits_are_wider_than_the_services() -> None:
-    caddyfile = (ROOT / "deploy" / "Caddyfile").read_text(encoding="utf-8")
-    megabytes = re.search(r"max_size (\d+)MB", caddyfile)
-    assert megabytes
-    assert int(megabytes[1]) * 1_000_000 > Settings.model_fields["max_body_bytes"].default
+    most = re.search(r"Content-Length\) gt (\d+)", PROXY)
+    assert most
+    assert int(most[1]) > Settings.model_fields["max_body_bytes"].default
+    assert f"larger than {most[1]} bytes" in PROXY
 
 
-def test_caddy_understands_its_file() -> None:
-    caddy = shutil.which("caddy")
-    if caddy is None:
-        pytest.skip("caddy is not installed")
-    command = [caddy, "validate", "--config", str(ROOT / "deploy" / "Caddyfile"), "--adapter", "caddyfile"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def test_the_proxys_errors_are_problems_as_the_services_are() -> None:
+    answers = re.findall(r"http-error status (\d+) content-type (\S+) string '(.*?)'", PROXY)
+    assert {int(status) for status, _, _ in answers} >= {400, 408, 413, 502, 503, 504}
+    for status, kind, text in answers:
+        problem = Problem.model_validate_json(text)
+        assert (kind, problem.status) == (MEDIA_TYPE, int(status))
+
+
+def test_only_questions_are_asked_twice() -> None:
+    repeated = re.search(r"disable-l7-retry if METH_POST !\{ path (.*?) \}", PROXY)
+    assert repeated
+    assert repeated[1].split() == ["/v1/search", "/v1/bioasq"]
+
+
+def test_the_proxy_understands_its_file() -> None:
+    haproxy = shutil.which("haproxy", path=os.environ["PATH"] + ":/usr/sbin")
+    if haproxy is None:
+        pytest.skip("haproxy is not installed")
+    done = subprocess.run(
+        [haproxy, "-c", "-f", "deploy/haproxy.cfg"], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 
