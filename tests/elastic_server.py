@@ -23,8 +23,8 @@ SERVE = Path(__file__).resolve().parents[2] / "shared" / "search-server" / "serv
 
 
 def call(url: str, method: str = "GET", body: Any = None, timeout_s: float = 60) -> Any:
-    """The server's answer to a plain request, without the client that is under test."""
-    data = None if body is None else json.dumps(body).encode()
+    """The server's answer to a plain request, without the client under test. ``body``: JSON, or bytes."""
+    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
     with urllib.request.urlopen(request, timeout=timeout_s) as reply:
         return json.load(reply)

@@ -19,7 +19,15 @@ from elastic_transport import ConnectionTimeout, TlsError, TransportError
 from elasticsearch import ApiError, Elasticsearch
 
 from bioasq.errors import BioqaError
-from indexer.search.connection import RETRIED_STATUS, Place, describe, disk_full, is_disk_full
+from indexer.search.connection import (
+    LONGEST_REASON,
+    RETRIED_STATUS,
+    Place,
+    describe,
+    describe_fault,
+    disk_full,
+    is_disk_full,
+)
 
 REQUEST_BYTES = 4_000_000
 SENDERS = 2
@@ -163,7 +171,7 @@ class BulkWriter:
                 outcome = self._outcome(operation, item)
                 if outcome is None:
                     again.append(operation)
-                    reason = _reason(item)
+                    reason = describe_fault(item["error"], item["status"], self._where)
                 else:
                     done.append(outcome)
             if len(again) < len(remaining):
@@ -172,7 +180,7 @@ class BulkWriter:
             remaining = again
             if remaining:
                 tries += 1
-                patience.wait(tries, f"Elasticsearch has too much to do: {reason}")
+                patience.wait(tries, reason)
         return done
 
     def _request(self, operations: Sequence[Operation]) -> list[dict[str, Any]]:
@@ -273,4 +281,5 @@ def _too_large(error: Exception) -> bool:
 def _reason(item: dict[str, Any]) -> str:
     error = item.get("error", {})
     cause = (error.get("caused_by") or {}).get("reason")
-    return ": ".join(str(part) for part in (error.get("type"), error.get("reason"), cause) if part)
+    parts = (error.get("type"), error.get("reason"), cause)
+    return ": ".join(str(part)[:LONGEST_REASON] for part in parts if part)

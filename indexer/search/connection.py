@@ -29,6 +29,9 @@ MAJOR = 9
 RETRIED_STATUS = (429, 502, 503, 504)
 """Answers of a server, or of a proxy before it, that another try may mend."""
 
+LONGEST_REASON = 300
+"""A server can quote a whole document."""
+
 OTHER_MAJOR = "media_type_header_exception"
 """What a server says to a client of another major version."""
 
@@ -118,14 +121,15 @@ def describe(error: ApiError | TransportError, where: Place) -> str:
 def _describe_answer(error: ApiError, where: Place, hosts: str) -> str:
     if isinstance(error.body, dict) and isinstance(error.body.get("error"), dict):
         return describe_fault(error.body["error"], error.status_code, where)
-    return f"Elasticsearch at {hosts} refuses ({error.status_code}): {str(error.message)[:300]}"
+    return f"Elasticsearch at {hosts} refuses ({error.status_code}): {str(error.message)[:LONGEST_REASON]}"
 
 
 def describe_fault(fault: Mapping[str, Any], status: int, where: Place) -> str:
     """An error object of the server's, in plain words."""
     kind, hosts = str(fault.get("type", "")), ", ".join(where.hosts)
     causes = fault.get("root_cause") or [fault]
-    reason = str(causes[0].get("reason") or fault.get("reason"))
+    # In braces stand the server's own objects.
+    reason = str(causes[0].get("reason") or fault.get("reason")).split("{")[0][:LONGEST_REASON]
     if kind == OTHER_MAJOR:
         return _wrong_version(
             where, "an Elasticsearch of another major version (it refuses this client's requests)"
@@ -167,4 +171,5 @@ def _reason(error: ApiError) -> str:
 def _short(error: Exception) -> str:
     """Without the representation of connection objects, and without error numbers."""
     message = str(getattr(error, "message", error))
-    return re.sub(r"<[^<>]*>:? ?|\w+Connection\([^()]*\): |\[Errno -?\d+\] |^\w+\((?=')", "", message)[:300]
+    noise = r"<[^<>]*>:? ?|\w+Connection\([^()]*\): |\[Errno -?\d+\] |^\w+\((?=')"
+    return re.sub(noise, "", message)[:LONGEST_REASON]
