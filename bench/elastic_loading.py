@@ -1,0 +1,201 @@
+"""Loading Elasticsearch: citations a second, processor time and memory, alone or beside the client's helper.
+
+    python -m bench.elastic_loading compare FILE... --url http://127.0.0.1:9200 --server-pid PID [--rounds 3]
+    python -m bench.elastic_loading load FILE... --url http://127.0.0.1:9200/NAME --server-pid PID
+
+``compare`` loads the same citations in turn by the whole loader (parsing processes and one that writes), by
+the loader's writing alone, and by ``elasticsearch.helpers.parallel_bulk``, both from citations that are
+prepared before; each into a new index that is deleted afterwards. ``load`` fills one index, which it keeps,
+and tells its size before and after merging.
+"""
+
+import argparse
+import gc
+import json
+import os
+import resource
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elasticsearch import Elasticsearch
+from elasticsearch.helpers import parallel_bulk
+
+from indexer.events import Upsert
+from indexer.load import DEFAULT_WORKERS, load
+from indexer.medline import read
+from indexer.parsing import BATCH
+from indexer.search.bulk import REQUEST_BYTES, SENDERS
+from indexer.search.connection import connect
+from indexer.search.elastic import ElasticIndex
+from indexer.search.elastic_target import ElasticTarget, ledger_name
+from indexer.search.mapping import Shape, source
+from indexer.search.place import Place, place
+from indexer.search.records import Record, encode
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("compare", "load"))
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--server-pid", type=int, action="append", required=True)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=DEFAULT_WORKERS)
+    parser.add_argument("--shards", type=int, default=1)
+    options = parser.parse_args()
+    at = place(options.url)
+    servers = options.server_pid
+    if options.what == "load":
+        report_load(at, options.files, Shape(options.shards), options.workers, servers)
+    else:
+        compare(at, options.files, Shape(options.shards), options.workers, servers, options.rounds)
+
+
+@dataclass
+class Cost:
+    seconds: float = 0.0
+    client_s: float = 0.0
+    server_s: float = 0.0
+    load: float = 0.0
+    """How many processes wanted a processor in the last minute, ours included."""
+
+    def row(self, name: str, citations: int) -> str:
+        return (
+            f"{name:44} {citations / self.seconds:6,.0f} a second   "
+            f"µs a citation: client {1e6 * self.client_s / citations:5.0f}, "
+            f"server {1e6 * self.server_s / citations:5.0f}   load average {self.load:.1f}"
+        )
+
+
+@contextmanager
+def measured(servers: Sequence[int]) -> Iterator[Cost]:
+    cost = Cost()
+    wall, client, server = time.perf_counter(), own_seconds(), sum(map(seconds_of, servers))
+    yield cost
+    cost.seconds = time.perf_counter() - wall
+    cost.client_s = own_seconds() - client
+    cost.server_s = sum(map(seconds_of, servers)) - server
+    cost.load = os.getloadavg()[0]
+
+
+def own_seconds() -> float:
+    """Processor time of this process and of those of its children that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def seconds_of(pid: int) -> float:
+    """Processor time of another process."""
+    after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(after_name[11]) + int(after_name[12])) / TICKS
+
+
+def compare(
+    at: Place, files: Sequence[Path], shape: Shape, workers: int, servers: Sequence[int], rounds: int
+) -> None:
+    records = [encode(event.document) for file in files for event in read(file) if isinstance(event, Upsert)]
+    documents = [(record, json.loads(source(record, order))) for order, record in enumerate(records)]
+    gc.freeze()  # what lies here must not slow the collector for those that are measured
+    print(f"{len(records)} citations, {len(os.sched_getaffinity(0))} cores, {workers} parsing processes")
+    helper: dict[str, Any] = {
+        "thread_count": SENDERS,
+        "chunk_size": 100_000,
+        "max_chunk_bytes": REQUEST_BYTES,
+    }
+    ways: dict[str, Callable[[ElasticIndex], None]] = {
+        "the loader, parsing included": lambda index: whole(index, files, workers),
+        "the loader's writing alone": lambda index: written(index, records),
+        "parallel_bulk as it is": lambda index: by_helper(index, documents, {}),
+        "parallel_bulk, requests as the loader's": lambda index: by_helper(index, documents, helper),
+    }
+    for _ in range(rounds):
+        for name, way in ways.items():
+            with fresh(at, shape) as index:
+                gc.collect()
+                with measured(servers) as cost:
+                    way(index)
+                assert index.stats().documents == len(records)
+            print(cost.row(name, len(records)), flush=True)
+
+
+@contextmanager
+def fresh(at: Place, shape: Shape) -> Iterator[ElasticIndex]:
+    name = f"bioqa-bench-{time.time_ns()}"
+    index = ElasticIndex.create(connect(at), Place(at.hosts, name), shape=shape)
+    try:
+        yield index
+    finally:
+        index.client.indices.delete(index=f"{name},{ledger_name(name)}", ignore_unavailable=True)
+        index.close()
+
+
+def whole(index: ElasticIndex, files: Sequence[Path], workers: int) -> None:
+    load(files, ElasticTarget(index), workers=workers)
+
+
+def written(index: ElasticIndex, records: Sequence[Record]) -> None:
+    for begin in range(0, len(records), BATCH):
+        index.write(records[begin : begin + BATCH], begin)
+    index.drain()
+    index.commit()
+
+
+def by_helper(
+    index: ElasticIndex, documents: Sequence[tuple[Record, dict[str, Any]]], settings: dict[str, Any]
+) -> None:
+    actions = (
+        {
+            "_index": index.name,
+            "_id": str(record.pmid),
+            "_version": 1 << 48 | order,
+            "_version_type": "external_gte",
+            "_source": document,
+        }
+        for order, (record, document) in enumerate(documents)
+    )
+    for _ in parallel_bulk(index.client.options(request_timeout=120), actions, **settings):
+        pass
+    index.commit()
+
+
+def report_load(at: Place, files: Sequence[Path], shape: Shape, workers: int, servers: Sequence[int]) -> None:
+    client = connect(at).options(request_timeout=7200)
+    with ElasticIndex.create(client, at, shape=shape) as index:
+        with measured(servers) as cost:
+            report = load(files, ElasticTarget(index), workers=workers, progress=None)
+        # What is measured is a run from nothing.
+        citations = report.applied.upserted
+        print(cost.row(f"{shape.shards} shards, {workers} parsing processes", citations))
+        writer, parser = (
+            resource.getrusage(who).ru_maxrss / 1024
+            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
+        print(f"peak memory {writer:.0f} MiB writing, {parser:.0f} MiB parsing (the larger one)")
+        print(f"{report.applied}; {len(report.refused)} files refused")
+        report_sizes(client, index.name, citations, "as loaded")
+        with measured(servers) as cost:
+            client.indices.forcemerge(index=index.name, max_num_segments=1)
+        print(f"merging: {cost.seconds:.0f} s, {cost.server_s:.0f} s of processor time")
+        report_sizes(client, index.name, citations, "merged")
+
+
+def report_sizes(client: Elasticsearch, name: str, citations: int, when: str) -> None:
+    client.indices.flush(index=name)
+    stats = client.indices.stats(index=name, metric="store,segments")["_all"]["primaries"]
+    size = stats["store"]["size_in_bytes"]
+    print(
+        f"{when}: {size / 1e6:,.0f} MB, {size / citations:.0f} bytes a citation, "
+        f"{stats['segments']['count']} segments"
+    )
+
+
+if __name__ == "__main__":
+    main()
