@@ -11,7 +11,6 @@ With several shards, words are counted over all of them (dfs_query_then_fetch), 
 changes no score.
 """
 
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -29,13 +28,13 @@ from indexer.search.connection import Place, describe_fault, engine_errors, erro
 from indexer.search.mapping import (
     DEFAULT_SHAPE,
     FORMAT,
-    TEXT,
     Shape,
     from_source,
     index_body,
     source,
     tombstone,
 )
+from indexer.search.query import clean, preference, request
 from indexer.search.records import PMID, Record, encode, pmid_number
 
 LOOKUP = 1000
@@ -45,7 +44,6 @@ QUESTIONS = 32
 """How many questions one request asks."""
 
 RANK_OF_TOMBSTONES = 4095
-ORDER_MASK = (1 << ORDER_BITS) - 1
 
 
 class ElasticIndex:
@@ -158,22 +156,22 @@ class ElasticIndex:
     # Reading
 
     def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
-        if size < 1 or not (text := _clean(question)):
+        if size < 1 or not (text := clean(question)):
             return []
         with engine_errors(self.where):
             answer = self.client.search(
                 index=self.where.name,
                 search_type=self._search_type,
-                preference=_preference(text),
+                preference=preference(text),
                 allow_partial_search_results=False,
-                **_request(text, size, published_before),
+                **request(text, size, published_before),
             )
         return self._candidates(answer.body)
 
     def search_many(
         self, questions: Sequence[str], size: int = 100, published_before: date | None = None
     ) -> list[list[Candidate]]:
-        texts = [_clean(question) if size >= 1 else "" for question in questions]
+        texts = [clean(question) if size >= 1 else "" for question in questions]
         found: dict[str, list[Candidate]] = {"": []}
         wanted = list(dict.fromkeys(text for text in texts if text))
         for begin in range(0, len(wanted), QUESTIONS):
@@ -186,8 +184,8 @@ class ElasticIndex:
     ) -> list[list[Candidate]]:
         searches: list[dict[str, Any]] = []
         for text in texts:
-            searches.append({"preference": _preference(text), "allow_partial_search_results": False})
-            searches.append(_request(text, size, published_before))
+            searches.append({"preference": preference(text), "allow_partial_search_results": False})
+            searches.append(request(text, size, published_before))
         with engine_errors(self.where):
             answers = self.client.msearch(
                 index=self.where.name, search_type=self._search_type, searches=searches
@@ -383,31 +381,6 @@ def _upsert(record: Record, order: int) -> Operation:
 
 def _rejection(outcome: Outcome) -> Rejection:
     return Rejection(str(outcome.operation.pmid), outcome.reason)
-
-
-def _request(text: str, size: int, published_before: date | None) -> dict[str, Any]:
-    """A match query: no character of the question can mean an operator."""
-    query: dict[str, Any] = {"match": {TEXT: {"query": text}}}
-    if published_before is not None:
-        early = {"range": {"published": {"lt": published_before.isoformat()}}}
-        undated = {"bool": {"must_not": {"exists": {"field": "published"}}}}
-        query = {"bool": {"must": query, "filter": {"bool": {"should": [early, undated]}}}}
-    return {
-        "query": query,
-        "size": size,
-        "sort": [{"_score": "desc"}, {"pmid": "asc"}],
-        "track_total_hits": False,
-    }
-
-
-def _clean(question: str) -> str:
-    # Lone surrogates reach us from JSON escapes, and no UTF-8 holds them.
-    return question.encode("utf-8", "ignore").decode().strip()
-
-
-def _preference(text: str) -> str:
-    """The same question goes to the same copies, whose scores can differ in the last digits."""
-    return f"q{zlib.crc32(text.encode())}"
 
 
 def _found(docs: Iterable[Mapping[str, Any]], where: Place) -> Iterator[Mapping[str, Any]]:

@@ -3,6 +3,7 @@
 import json
 import struct
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -43,9 +44,13 @@ def index_body(shape: Shape, notes: Mapping[str, Any]) -> dict[str, Any]:
             # What is written becomes visible when it is committed, and costs no refreshes before.
             "refresh_interval": "-1",
             "similarity": {ANALYZER: {"type": "BM25", "k1": shape.k1, "b": shape.b}},
-            "analysis": _ANALYSIS,
+            "analysis": deepcopy(_ANALYSIS),
         },
-        "mappings": {"dynamic": "strict", "_meta": {"bioqa": dict(notes)}, "properties": _PROPERTIES},
+        "mappings": {
+            "dynamic": "strict",
+            "_meta": {"bioqa": dict(notes)},
+            "properties": deepcopy(_PROPERTIES),
+        },
     }
 
 
