@@ -246,23 +246,29 @@ class _Patience:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._last = time.monotonic()
+        self._failing_since: float | None = None
         self._stopped = threading.Event()
         self._told = 0.0
 
     def progress(self) -> None:
-        self._last = time.monotonic()
+        self._failing_since = None
 
     def stop(self) -> None:
         self._stopped.set()
 
     def wait(self, tries: int, reason: str) -> None:
-        """Sleep before the next try; raises BioqaError if there has been no progress for too long."""
-        idle = time.monotonic() - self._last
+        """Sleep before the next try; raises BioqaError if nothing has succeeded for too long.
+
+        Time in which nothing was asked does not count: files may be fetched or parsed meanwhile.
+        """
+        now = time.monotonic()
+        since = now if self._failing_since is None else self._failing_since
+        self._failing_since = since
+        idle = now - since
         if idle > self.seconds or self._stopped.is_set():
             raise BioqaError(f"gave up after {idle:.0f} s: {reason}; run it again to go on")
-        if time.monotonic() - self._told > 10:
-            self._told = time.monotonic()
+        if now - self._told > 10:
+            self._told = now
             log.warning("%s; trying again for up to %.0f s", reason, self.seconds - idle)
         longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(tries - 1, 10))
         self._stopped.wait(longest * random.uniform(0.5, 1.0))  # noqa: S311 - spreads the senders' tries
