@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(DEFAULT not in available(), reason="no trained w
 
 @pytest.fixture(scope="module")
 def default(sample_index: Path) -> Answerer:
-    return open_answerer(Settings(index=sample_index))
+    return open_answerer(Settings(index=str(sample_index)))
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +114,34 @@ def test_serve_answers_as_ask_does(sample_index: Path, golden: tuple[Response, .
         assert "Traceback" not in process.stderr.read()
     assert without_timings(answer) == without_timings(printed)
     assert answer["ranker"] == DEFAULT
+
+
+FROZEN = [
+    (
+        [("90000002", 3.12794), ("90000004", 2.58355), ("90000001", 2.21564), ("90000003", 1.94816)],
+        [("90000002", "abstract", 386, 0.03431), ("90000003", "abstract", 261, 0.01658)],
+    ),
+    (
+        [("90000006", 3.83645), ("90000007", 2.43507), ("90000009", 1.20486), ("90000010", 1.09485)],
+        [("90000006", "abstract", 131, 0.04563), ("90000007", "abstract", 12, 0.0255)],
+    ),
+    (
+        [("90000012", 4.03189), ("90000011", 2.6871), ("90000015", 1.80631), ("90000013", -1.11552)],
+        [("90000012", "abstract", 166, 0.03093), ("90000011", "abstract", 0, 0.01139)],
+    ),
+]
+"""What the bundled ranker said of the sample's first three questions when it was bundled."""
+
+
+def test_the_bundled_rankers_scores_do_not_drift(default: Answerer, golden: tuple[Response, ...]) -> None:
+    for gold, (documents, sentences) in zip(golden, FROZEN, strict=False):
+        answer = default.answer(gold.question)
+        found = [(ranked.document.pmid, ranked.score) for ranked in answer.documents[: len(documents)]]
+        assert [pmid for pmid, _ in found] == [pmid for pmid, _ in documents]
+        assert [score for _, score in found] == pytest.approx([s for _, s in documents], abs=2e-4)
+        chosen = [
+            (s.document.pmid, s.sentence.section, s.sentence.begin, s.score)
+            for s in answer.sentences[: len(sentences)]
+        ]
+        assert [c[:3] for c in chosen] == [s[:3] for s in sentences]
+        assert [c[3] for c in chosen] == pytest.approx([s[3] for s in sentences], abs=2e-4)
