@@ -7,6 +7,7 @@ import pytest
 
 from models.experiments import pool
 from tests.app.conftest import SAMPLE, Run
+from tests.models.encoders.tiny import write_tiny
 
 pytest.importorskip("gensim", reason="needs the extra train")
 
@@ -81,3 +82,24 @@ def test_an_experiment_prints_its_table(
     table = json.loads(command("experiment", "pool", *files, "--json").out)
     assert table[-1]["system"] == "Oracle"
     assert table[-1]["mean"]["sentence_auc"] == 1.0
+
+
+def test_a_cascade_is_trained_and_used(command: Run, few: Path, sample_index: Path, tmp_path: Path) -> None:
+    encoder = write_tiny(tmp_path / "encoder", ["drug", "gene"])
+    files = ("--train", few, "--dev", few, "--index", sample_index)
+    settings = ("--frozen-layers", 1, "--dev-questions", 2, "--device", "cpu")
+    result = command("train-cascade", encoder, *files, *settings, "-o", tmp_path / "both")
+    assert result.code == 0, result.err
+    assert "gold documents: loss" in result.err
+    assert "both: document_map" in result.err
+    options = ("--index", sample_index, "--ranker", tmp_path / "both", "--json")
+    answer = json.loads(command("ask", "Which drugs inhibit PCSK9?", *options).out)
+    assert answer["ranker"] == "both"
+    assert len(answer["documents"]) == 10
+
+
+def test_a_cascade_of_no_encoder(command: Run, few: Path, sample_index: Path, tmp_path: Path) -> None:
+    files = ("--train", few, "--dev", few, "--index", sample_index)
+    result = command("train-cascade", tmp_path / "nowhere", *files, "-o", tmp_path / "both")
+    assert result.code == 2
+    assert "nowhere" in result.err
