@@ -7,6 +7,7 @@ does not fit, so a longer budget reads what a shorter one does, and more.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from math import isfinite
@@ -124,17 +125,21 @@ class Cascade:
         record: Mapping[str, Any] | None = None,
         budget_ms: float = BUDGET_MS,
     ) -> None:
-        if not 0 <= budget_ms < float("inf"):
-            raise CascadeError(f"a budget of {budget_ms} ms is not 0 or above")
         self.name = name
         self.first = first
         self.reader = reader.eval()
         self.combination = combination
         self.speed = speed
         self.calibration = calibration
-        self.budget_ms = budget_ms
+        self.budget_ms = _budget(budget_ms)
         self.record = dict(record or {})
         self._fingerprint = fingerprint
+
+    def with_budget(self, budget_ms: float) -> "Cascade":
+        """The same, which reads more or less."""
+        changed = copy(self)
+        changed.budget_ms = _budget(budget_ms)
+        return changed
 
     @property
     def hash(self) -> str:
@@ -210,3 +215,9 @@ class Cascade:
         with torch.inference_mode():
             logits: Floats = self.reader(inputs, torch.from_numpy(scaled[rows]).float()).numpy()
         return logits
+
+
+def _budget(budget_ms: float) -> float:
+    if not 0 <= budget_ms < float("inf"):
+        raise CascadeError(f"a budget of {budget_ms} ms is not 0 or above")
+    return budget_ms
