@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from models.arrays import Ints
+from models.encoders.cache import StateCache, key_of
 from models.encoders.inputs import EncoderInput, Pieced, Template, pair, single
 from models.encoders.loading import EncoderError, device_of, open_encoder
 
@@ -51,14 +52,31 @@ class Encoder(nn.Module):
         self._backend.no_truncation()
         self._backend.no_padding()
         self._single, self._pair = (_template(self._backend, texts) for texts in (["a"], ["a", "b"]))
+        self.cache: StateCache | None = None
         self.freeze()
 
     @classmethod
-    def load(cls, name: str, *, device: str = "auto", download: bool = False, **options: Any) -> "Encoder":
+    def load(
+        cls,
+        name: str,
+        *,
+        device: str = "auto",
+        download: bool = False,
+        budget: int = 8192,
+        max_pieces: int = 512,
+    ) -> "Encoder":
         """By folder, installed package or hub name; frozen. Raises EncoderError (models.encoders.loading)."""
         device_of(device)
         transformer, tokeniser, fingerprint = open_encoder(name, download=download)
-        return cls(transformer, tokeniser, name=name, fingerprint=fingerprint, device=device, **options)
+        return cls(
+            transformer,
+            tokeniser,
+            name=name,
+            fingerprint=fingerprint,
+            device=device,
+            budget=budget,
+            max_pieces=max_pieces,
+        )
 
     def freeze(self, layers: int | None = None) -> None:
         """Freezes everything (None), nothing (-1), or the embeddings and the lower ``layers``."""
@@ -107,8 +125,29 @@ class Encoder(nn.Module):
         """Pieces of a single text that are read."""
         return self.positions - self._single.special
 
+    def room_beside(self, question: int) -> int:
+        """Pieces of a text that are read beside a question of so many."""
+        room = self.positions - self._pair.special
+        return room - min(question, room // 2)
+
     def states(self, inputs: Sequence[EncoderInput], layers: Layers = "last") -> Tensor:
-        """[rows of all inputs in turn, 1 or layers, width]: the states at each input's places."""
+        """[rows of all inputs in turn, 1 or layers, width]: the states at each input's places.
+
+        While the encoder is frozen, those that the cache holds are taken from there, and the others put in.
+        """
+        if self.cache is None or self.learns or not inputs:
+            return self._computed(inputs, layers)
+        keys = [key_of(x, layers) for x in inputs]
+        kept = {key: self.cache.get(key) for key in keys}
+        missing = {key: x for key, x in zip(keys, inputs, strict=True) if kept[key] is None}
+        counts = [len(x.places) for x in missing.values()]
+        made = torch.split(self._computed(list(missing.values()), layers), counts)
+        for key, computed in zip(missing, made, strict=True):
+            self.cache.put(key, computed)
+            kept[key] = computed
+        return torch.cat([states for key in keys if (states := kept[key]) is not None])
+
+    def _computed(self, inputs: Sequence[EncoderInput], layers: Layers) -> Tensor:
         counts = np.array([len(x.places) for x in inputs], dtype=np.int64)
         starts = np.cumsum(counts) - counts
         found, rows = [], []
@@ -159,7 +198,9 @@ class Encoder(nn.Module):
             {"token_type_ids": types} if self._has_types else {}
         )
         on_device = {name: tensor.to(self.device) for name, tensor in fed.items()}
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+        # On a CPU only if the caller says so, as training may.
+        half = self.device.type == "cuda" or torch.is_autocast_enabled(self.device.type)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
             output = self.transformer(**on_device, output_hidden_states=layers == "all")
         # The lowest of the hidden states is no layer's: the embeddings.
         states = (output.last_hidden_state,) if layers == "last" else output.hidden_states[1:]

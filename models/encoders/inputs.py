@@ -64,7 +64,8 @@ def pair(template: Template, question: Ints, text: Ints, positions: int) -> Enco
 
 
 def single(template: Template, text: Pieced, positions: int) -> EncoderInput:
-    """One text, for the states of its words' first pieces; a word without one must not be among them."""
+    """One text, for the states of its words' first pieces; those without are left out."""
     kept = text.ids[: positions - template.special]
     ids, types = template.join(kept)
-    return EncoderInput(ids, types, text.firsts + len(template.parts[0]), len(kept) < len(text.ids))
+    firsts = text.firsts[(text.firsts >= 0) & (text.firsts < len(kept))]
+    return EncoderInput(ids, types, firsts + len(template.parts[0]), len(kept) < len(text.ids))

@@ -3,13 +3,16 @@
 import json
 import string
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
 import torch
 from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel
 
 from models.encoders.encoder import Encoder
+from models.registry import RANKERS, RankerSettings
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -39,6 +42,20 @@ def write_tiny(folder: Path, words: Iterable[str] = (), *, positions: int = 64, 
         torch.manual_seed(seed)
         BertModel(config, add_pooling_layer=False).save_pretrained(folder)
     return folder
+
+
+@cache
+def _shared_folder() -> Path:
+    return write_tiny(Path(mkdtemp(prefix="tiny-encoder-")), positions=512)
+
+
+def toy_encoder() -> Encoder:
+    """A new one every time, of the same weights."""
+    return Encoder.load(str(_shared_folder()), device="cpu")
+
+
+def encoder_for(settings: RankerSettings) -> Encoder | None:
+    return None if RANKERS[settings.ranker].reads == "vectors" else toy_encoder()
 
 
 def tiny_encoder(folder: Path, words: Iterable[str] = (), *, positions: int = 64) -> Encoder:
