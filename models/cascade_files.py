@@ -20,7 +20,7 @@ from models import checkpoint
 from models.cascade import BUDGET_MS, Cascade, CascadeError, Combination, Speed
 from models.encoders.encoder import Encoder
 from models.features import feature_counts
-from models.rankers.cross import MAX_PIECES, CrossEncoder
+from models.rankers.cross import MAX_PIECES, CrossEncoder, group_pieces
 from models.registry import RANKERS
 from models.reranker import WEIGHTS, Reranker
 from models.selection import Calibration
@@ -90,7 +90,9 @@ def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") ->
     first = Reranker.load(folder / "first")
     if RANKERS[first.checkpoint.settings.ranker].units != "sentences":
         raise CascadeError(f"{folder / 'first'}: its ranker gives sentences no scores")
-    encoder = Encoder.load(str(folder / "encoder"), device=device, max_pieces=MAX_PIECES)
+    encoder = Encoder.load(
+        str(folder / "encoder"), device=device, max_pieces=MAX_PIECES, budget=group_pieces(device)
+    )
     reader = CrossEncoder(encoder, feature_counts(first.checkpoint.settings.features)[1])
     head = folder / "head.safetensors"
     try:

@@ -149,6 +149,9 @@ def train_cascade(
     ] = None,
     dev_questions: Annotated[int, typer.Option(min=1, help="A random share to tune by.")] = 100,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
+    half_precision: Annotated[
+        bool, typer.Option("--half-precision", help="Read in bfloat16 on a CPU too.")
+    ] = False,
     seed: SeedOption = 1,
 ) -> None:
     """Train a cascade: a cheap ranker, and an encoder fine-tuned on gold documents' sentences.
@@ -172,6 +175,7 @@ def train_cascade(
             ),
             dev_questions=dev_questions,
             device=device,
+            half_precision=half_precision,
             budget_ms=settings.ranker_budget_ms,
             preparing=preparing,
             progress=_say_progress(time.monotonic),

@@ -20,7 +20,7 @@ from models.encoders.encoder import Encoder
 from models.encoders.loading import device_of, open_encoder
 from models.evaluation import SentenceCase, mean_average_precision, sentence_auc
 from models.features import feature_counts
-from models.rankers.cross import MAX_PIECES, CrossEncoder
+from models.rankers.cross import MAX_PIECES, CrossEncoder, group_pieces
 from models.ranking import RankedDocument, Ranking
 from models.reranker import Reranker
 from models.selection import Calibration
@@ -62,6 +62,7 @@ def train_files(
     settings: CrossSettings,
     dev_questions: int = 100,
     device: str = "auto",
+    half_precision: bool = False,
     budget_ms: float = BUDGET_MS,
     preparing: Preparing = lambda name, done, total: None,
     progress: Callable[[Progress], None] = lambda progress: None,
@@ -75,7 +76,13 @@ def train_files(
     cheap = Reranker.load(first)
     transformer, tokeniser, fingerprint = open_encoder(encoder)
     reads = Encoder(
-        transformer, tokeniser, name=encoder, fingerprint=fingerprint, device=device, max_pieces=MAX_PIECES
+        transformer,
+        tokeniser,
+        name=encoder,
+        fingerprint=fingerprint,
+        device=device,
+        max_pieces=MAX_PIECES,
+        budget=group_pieces(device),
     )
     used = cheap.checkpoint.settings.features
     with torch.random.fork_rng(devices=[]):
@@ -100,7 +107,15 @@ def train_files(
             "python": platform.python_version(),
         }
     }
-    made = finish(cheap, reader, share(questions[1], dev_questions), output.name, record, budget_ms)
+    made = finish(
+        cheap,
+        reader,
+        share(questions[1], dev_questions),
+        output.name,
+        record,
+        budget_ms,
+        half_precision=half_precision,
+    )
     save(made, tokeniser, output)
     state.unlink(missing_ok=True)
     return made
@@ -121,6 +136,7 @@ def finish(
     record: Mapping[str, Any],
     budget_ms: float = BUDGET_MS,
     documents: int = 12,
+    half_precision: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Cascade:
     """A cascade with its combination and selection tuned on dev for this budget, and its speed measured.
@@ -128,12 +144,12 @@ def finish(
     For tuning every sentence of the ``documents`` best of the first ranker is read.
     """
     reader.encoder.freeze()
-    speed = measure_speed(first, reader, dev)
+    speed = measure_speed(first, reader, dev, half_precision)
     made = Cascade(first, reader, Combination(), speed, Calibration(), name=name, budget_ms=budget_ms)
     read = read_questions(made, dev, documents, progress)
     combination, calibration, scores = tune(read, speed.pieces(budget_ms))
     if cases := gold_documents(dev, first.checkpoint.scaling, first.checkpoint.settings.features):
-        scores["sentence_auc_encoder"] = auc_of(reader, cases)
+        scores["sentence_auc_encoder"] = auc_of(reader, cases, half_precision=half_precision)
     scores["dev_questions"] = len(dev)
     return Cascade(
         first,
@@ -147,7 +163,9 @@ def finish(
     )
 
 
-def measure_speed(first: Reranker, reader: CrossEncoder, questions: Sequence[Prepared]) -> Speed:
+def measure_speed(
+    first: Reranker, reader: CrossEncoder, questions: Sequence[Prepared], half_precision: bool = False
+) -> Speed:
     """On these threads: the first ranker's time, and the encoder's for real sentences.
 
     The best of several, so that what else the machine did meanwhile counts little.
@@ -161,14 +179,13 @@ def measure_speed(first: Reranker, reader: CrossEncoder, questions: Sequence[Pre
         fixed.append(1000 * (time.perf_counter() - begun))
         texts = [d.document.sentence_text(s) for d in ranked for s in d.document.sentences]
         inputs = reader.inputs(body, texts[:_SPEED_SENTENCES])
-        features = torch.zeros(len(inputs), reader.features)
+        features = np.zeros((len(inputs), reader.features), dtype=np.float32)
         begun = time.perf_counter()
-        with torch.inference_mode():
-            reader(inputs, features)
+        reader.score(inputs, features, half_precision=half_precision)
         rates.append(sum(len(x.ids) for x in inputs) / (1000 * (time.perf_counter() - begun)))
     if not sample:
-        return Speed(0.0, 1.0, torch.get_num_threads())
-    return Speed(min(fixed), max(rates), torch.get_num_threads())
+        return Speed(0.0, 1.0, torch.get_num_threads(), half_precision)
+    return Speed(min(fixed), max(rates), torch.get_num_threads(), half_precision)
 
 
 def read_questions(

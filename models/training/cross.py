@@ -140,14 +140,13 @@ def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
     return listwise + binary_cross_entropy_with_logits(logits, labels.float())
 
 
-def auc_of(model: CrossEncoder, documents: Sequence[GoldDocument]) -> float:
+def auc_of(model: CrossEncoder, documents: Sequence[GoldDocument], *, half_precision: bool = False) -> float:
     """Mean area under the ROC curve within these documents."""
     cases = []
-    with torch.inference_mode():
-        for document in documents:
-            inputs = model.inputs(document.question, document.sentences)
-            scores = model(inputs, torch.from_numpy(document.features).float()).numpy()
-            cases.append(SentenceCase(scores, document.labels))
+    for document in documents:
+        inputs = model.inputs(document.question, document.sentences)
+        scores = model.score(inputs, document.features, half_precision=half_precision)
+        cases.append(SentenceCase(scores, document.labels))
     return sentence_auc(cases)
 
 

@@ -2,6 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -80,3 +81,15 @@ def test_sentences_are_read_after_the_label_of_their_part() -> None:
         "So it is.",
     ]
     assert sentence_texts(made)[1:] == ["AIM: To see.", "They fly.", "So it is."]
+
+
+def test_half_precision_is_close_and_the_same_again(model: CrossEncoder) -> None:
+    inputs, features = model.inputs(QUESTION, TEXTS), np.arange(6, dtype=np.float32).reshape(3, 2)
+    single = model.score(inputs, features)
+    with torch.inference_mode():
+        np.testing.assert_array_equal(single, model(inputs, torch.from_numpy(features)).numpy())
+    half = model.score(inputs, features, half_precision=True)
+    assert half.dtype == np.float32
+    np.testing.assert_array_equal(half, model.score(inputs, features, half_precision=True))
+    np.testing.assert_allclose(half, single, atol=0.1)
+    assert (half != single).any()
