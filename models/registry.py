@@ -14,6 +14,7 @@ from models.encoders.encoder import Encoder
 from models.encoders.reading import Reader, Reads
 from models.features import FeatureSet, feature_counts
 from models.joint import Joint
+from models.rankers.bcnn import SIMILARITIES, Bcnn
 from models.rankers.heads import Dense, DocumentRanker, FeatureHead, SentenceRanker
 from models.rankers.pdrmm import Pdrmm, StaticVectors
 from models.rankers.states import PairStates, WordStates
@@ -130,18 +131,27 @@ def _pdrmm_documents(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
 
 
 def _pdrmm_sentences(settings: RankerSettings, vectors: nn.Module) -> SentenceRanker:
-    return SentenceRanker(Pdrmm(vectors, settings.dimensions), feature_counts(settings.features)[1])
+    return SentenceRanker(Pdrmm(vectors, settings.dimensions), _sentence_head(settings))
+
+
+def _bcnn(settings: RankerSettings, vectors: nn.Module) -> SentenceRanker:
+    head = Dense(feature_counts(settings.features)[1], SIMILARITIES)
+    return SentenceRanker(Bcnn(vectors, settings.dimensions), head)
+
+
+def _sentence_head(settings: RankerSettings, width: int = 1) -> FeatureHead:
+    return FeatureHead(feature_counts(settings.features)[1], bias=False, width=width)
 
 
 def _contextual_pdrmm(settings: RankerSettings, encoder: nn.Module) -> SentenceRanker:
     states = WordStates(_checked(encoder), mixed=settings.mix_layers)
     pdrmm = Pdrmm(states, states.width, partial(leaky_relu, negative_slope=0.1))
-    return SentenceRanker(pdrmm, feature_counts(settings.features)[1])
+    return SentenceRanker(pdrmm, _sentence_head(settings))
 
 
 def _bert_sentences(settings: RankerSettings, encoder: nn.Module) -> SentenceRanker:
     states = PairStates(_checked(encoder), mixed=settings.mix_layers)
-    return SentenceRanker(states, feature_counts(settings.features)[1], width=states.width)
+    return SentenceRanker(states, _sentence_head(settings, states.width))
 
 
 def _joint(
@@ -188,6 +198,7 @@ RANKERS: dict[str, RankerKind] = {
     "sentence-pdrmm": RankerKind(
         "Sentence PDRMM", "sentences", _pdrmm_sentences, {"document_weight": 0.0, "sentence_weight": 1.0}
     ),
+    "bcnn": RankerKind("BCNN", "sentences", _bcnn, {"document_weight": 0.0, "sentence_weight": 1.0}),
     "jpdrmm": RankerKind("JPDRMM", "sentences", _joint(_pdrmm_sentences)),
     "bert": RankerKind(
         "BERT",

@@ -39,7 +39,7 @@ class FeatureHead(nn.Module):
 
 
 class Dense(nn.Module):
-    """[features; state] → 1: BERT's head for documents (Section 2.4 and Figure 3)."""
+    """[features; state] → 1: BERT's head for documents (Section 2.4 and Figure 3), BCNN's for sentences."""
 
     def __init__(self, features: int, width: int) -> None:
         super().__init__()
@@ -58,11 +58,11 @@ class SentenceRanker(nn.Module):
     Sentence PDRMM (Pappas and Androutsopoulos 2021, Section 2.2 and Table 1).
     """
 
-    def __init__(self, text_ranker: nn.Module, sentence_features: int, *, width: int = 1) -> None:
-        """``width``: numbers that the text ranker gives a sentence."""
+    def __init__(self, text_ranker: nn.Module, head: nn.Module) -> None:
+        """``head``: FeatureHead, or Dense over BCNN's similarities."""
         super().__init__()
         self.text_ranker = text_ranker
-        self.head = FeatureHead(sentence_features, bias=False, width=width)
+        self.head = head
 
     def score_sentences(self, batch: Batch) -> Tensor:
         """[S]"""
