@@ -106,9 +106,20 @@ def train(
     set: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the ranker.")
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(metavar="DIR|NAME", help="Of BERT, JBERT, BJPDRMM: folder, package or hub name."),
+    ] = None,
+    states: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where a frozen encoder's states are kept.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     seed: SeedOption = 1,
 ) -> None:
-    """Train a ranker; the checkpoint holds its settings, training data and scores."""
+    """Train a ranker; the checkpoint holds its settings, training data and scores.
+
+    One over an encoder, interrupted, goes on after its last epoch when the command is given again.
+    """
     from models.training.files import parse_settings, train_files
 
     opened = open_index(load_settings(index=index))
@@ -120,8 +131,10 @@ def train(
             dev,
             output,
             seed=seed,
-            settings=parse_settings(set or []),
+            settings=parse_settings(set or []) | ({} if encoder is None else {"encoder": encoder}),
             vocabulary=_vocabulary(vocabulary),
+            device=device,
+            states=states,
             preparing=preparing,
             progress=_say_epoch,
         )

@@ -50,6 +50,24 @@ def test_a_vocabulary_and_a_ranker_are_trained_and_used(
     assert len(answer["documents"]) == 10
 
 
+def test_a_ranker_over_an_encoder(
+    command: Run, words: Path, few: Path, sample_index: Path, tmp_path: Path
+) -> None:
+    encoder = write_tiny(tmp_path / "encoder")
+    files = ("--train", few, "--dev", few, "--index", sample_index, "--vocabulary", words)
+    options = ("--encoder", encoder, "--device", "cpu", "--states", tmp_path / "states")
+    settings = ("--set", "epochs=1", "--set", "dimensions=4")
+    result = command("train", "jbert-nf", *files, *options, *settings, "-o", tmp_path / "mine")
+    assert result.code == 0, result.err
+    assert list((tmp_path / "states").glob("*.states"))
+    asked = ("ask", "Which drugs inhibit PCSK9?", "--index", sample_index, "--json")
+    answer = json.loads(command(*asked, "--ranker", tmp_path / "mine").out)
+    assert answer["ranker"] == "mine"
+    refused = command("train", "jbert-nf", *files, *settings, "-o", tmp_path / "other")
+    assert refused.code != 0
+    assert "jbert-nf reads through an encoder" in refused.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
