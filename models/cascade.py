@@ -45,14 +45,18 @@ class Combination:
     unread_offset: float = 0.0
     most_sentences: int = 0
     """How many of a document's sentences are read, the first ranker's best; 0 for all."""
+    most_documents: int = 0
+    """How many documents are read, whatever the budget; 0 for all."""
 
     def __post_init__(self) -> None:
         for setting in fields(self):
             value = getattr(self, setting.name)
             if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
                 raise CascadeError(f"{setting.name} {value!r} is not a number")
-        if type(self.most_sentences) is not int or self.most_sentences < 0:
-            raise CascadeError(f"most_sentences {self.most_sentences!r} is not a whole number from 0")
+        for name in ("most_sentences", "most_documents"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 0:
+                raise CascadeError(f"{name} {value!r} is not a whole number from 0")
 
     def apply(self, first: Sequence[RankedDocument], read: Sequence[Floats]) -> list[RankedDocument]:
         """In the first ranker's order, with new scores. ``read``: the encoder's of each document's sentences,
@@ -165,10 +169,10 @@ class Cascade:
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
         """All candidates, best first. ``truncated_sentences`` counts those that the encoder read in part."""
         first = self.first.rank(question, candidates).documents
-        reading = self.read(
-            question, first, self.speed.pieces(self.budget_ms), self.combination.most_sentences
-        )
-        ranked = self.combination.apply(first, reading.scores)
+        combination = self.combination
+        readable = first[: combination.most_documents or None]
+        reading = self.read(question, readable, self.speed.pieces(self.budget_ms), combination.most_sentences)
+        ranked = combination.apply(first, reading.scores)
         ranked.sort(key=lambda document: -document.score)
         return Ranking(tuple(ranked), reading.truncated)
 

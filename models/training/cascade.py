@@ -4,7 +4,7 @@ import platform
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -148,6 +148,8 @@ def finish(
     made = Cascade(first, reader, Combination(), speed, Calibration(), name=name, budget_ms=budget_ms)
     read = read_questions(made, dev, documents, progress)
     combination, calibration, scores = tune(read, speed.pieces(budget_ms))
+    # What was not tuned on is not read either.
+    combination = replace(combination, most_documents=documents)
     if cases := gold_documents(dev, first.checkpoint.scaling, first.checkpoint.settings.features):
         scores["sentence_auc_encoder"] = auc_of(reader, cases, half_precision=half_precision)
     scores["dev_questions"] = len(dev)

@@ -94,6 +94,12 @@ def test_only_the_best_sentences_of_a_document_are_read(make: Make, candidates: 
         assert np.flatnonzero(~np.isnan(scores)).tolist() == [int(np.argmax(ranked.sentence_scores))]
 
 
+def test_no_more_documents_are_read_than_were_tuned_on(make: Make, candidates: list[Candidate]) -> None:
+    cascade = make(budget_ms=1e5, most_documents=2, unread_offset=50.0)
+    best = [max(d.sentence_scores) for d in cascade.rank(BODY, candidates).documents]
+    assert sum(score < 40 for score in best) == 2 < len(best)
+
+
 def test_the_budget_is_pieces_not_time(make: Make, candidates: list[Candidate]) -> None:
     slow, fast = make(speed=Speed(10.0, 0.2, 1)), make(speed=Speed(10.0, 100.0, 1))
     assert (slow.speed.pieces(1000), fast.speed.pieces(1000)) == (198, 99_000)
@@ -158,6 +164,7 @@ def test_best_places(scores: list[float], most: int) -> None:
         (lambda: Combination(document_weight=inf), "document_weight inf"),
         (lambda: Combination(most_sentences=-1), "most_sentences -1"),
         (lambda: Combination(most_sentences=1.5), "most_sentences 1.5"),  # type: ignore[arg-type]
+        (lambda: Combination(most_documents=-2), "most_documents -2"),
         (lambda: Combination(unread_scale="1"), "unread_scale '1'"),  # type: ignore[arg-type]
         (lambda: Speed(0.0, 0.0, 1), "speed"),
         (lambda: Speed(-1.0, 1.0, 1), "speed"),
