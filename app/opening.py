@@ -34,9 +34,12 @@ def load_ranker(settings: Settings) -> Ranks:
     """Raises BioqaError, naming what is wrong with the checkpoint."""
     import torch
 
+    from models import cascade_files
     from models.reranker import Reranker
 
     torch.set_num_threads(settings.torch_threads)
+    if folder := cascade_files.folder_of(settings.ranker):
+        return cascade_files.load(folder, budget_ms=settings.ranker_budget_ms)
     return Reranker.load(settings.ranker)
 
 

@@ -81,6 +81,12 @@ class Settings(BaseSettings):
     ranker: str = Field(
         default="jpdrmm", description="The ranker: one that is bundled, by name, or a folder."
     )
+    ranker_budget_ms: float = Field(
+        default=1000,
+        ge=0,
+        le=600_000,
+        description="Milliseconds that a cascade may take for a question on the machine it was measured on.",
+    )
     candidates: int = Field(
         default=100,
         ge=1,

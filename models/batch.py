@@ -13,16 +13,28 @@ import torch
 from torch import Tensor
 
 from models.arrays import Ints
+from models.encoders.inputs import Pieced
 from models.features import Features
 from models.tokens import TokenisedDocument, TokenisedQuestion, concatenate
 from models.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
+class Pieces:
+    """What an encoder reads of a question and of its units (models.encoders.reading)."""
+
+    question: Pieced
+    units: tuple[Pieced, ...]
+    by_word: bool
+    """Whether the words' first pieces stand for the words of the example, one for one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """One question with some of its candidates, as arrays; features are scaled.
 
-    Words without a vector are left out (MODELS.md), so a unit may be empty.
+    Words without a vector are left out (MODELS.md), so a unit may be empty. Where an encoder reads word by
+    word, those that it has no state of are, and ids may be negative.
     """
 
     question: Ints
@@ -35,6 +47,8 @@ class Example:
     """[documents] units of each"""
     features: Features
     """Of documents, and of sentences (as many as units, or none where the units are documents)."""
+    pieces: Pieces | None = None
+    """For rankers over an encoder."""
 
     def take(self, documents: Sequence[int]) -> "Example":
         """The same question with only these candidates, in this order."""
@@ -44,17 +58,25 @@ class Example:
         sentences = self.features.sentences
         if len(sentences):
             sentences = np.concatenate([sentences[b:e] for b, e in units])
+        pieces = self.pieces
+        if pieces is not None:
+            taken = tuple(unit for b, e in units for unit in pieces.units[b:e])
+            pieces = Pieces(pieces.question, taken, pieces.by_word)
         return Example(
             self.question,
             concatenate(self.words[ends[b] : ends[e]] for b, e in units),
             concatenate(self.word_counts[b:e] for b, e in units),
             self.unit_counts[list(documents)],
             Features(self.features.documents[list(documents)], sentences),
+            pieces,
         )
 
 
 def sentence_example(
-    question: TokenisedQuestion, documents: Sequence[TokenisedDocument], features: Features
+    question: TokenisedQuestion,
+    documents: Sequence[TokenisedDocument],
+    features: Features,
+    pieces: Pieces | None = None,
 ) -> Example:
     """An example whose units are the documents' sentences."""
     return _example(
@@ -63,11 +85,15 @@ def sentence_example(
         concatenate(d.word_counts for d in documents),
         np.array([len(d.word_counts) for d in documents], dtype=np.int64),
         features,
+        pieces,
     )
 
 
 def document_example(
-    question: TokenisedQuestion, documents: Sequence[TokenisedDocument], features: Features
+    question: TokenisedQuestion,
+    documents: Sequence[TokenisedDocument],
+    features: Features,
+    pieces: Pieces | None = None,
 ) -> Example:
     """An example with one unit a document: title and abstract."""
     return _example(
@@ -76,6 +102,7 @@ def document_example(
         np.array([len(d.words) for d in documents], dtype=np.int64),
         np.ones(len(documents), dtype=np.int64),
         Features(features.documents, features.sentences[:0]),
+        pieces,
     )
 
 
@@ -85,16 +112,21 @@ def _example(
     lengths: Ints,
     unit_counts: Ints,
     features: Features,
+    pieces: Pieces | None,
 ) -> Example:
     words = concatenate(d.words for d in documents)
     units = np.repeat(np.arange(len(lengths)), lengths)
-    known = words >= 0
+    asked, known = question.words, words
+    if pieces is not None and pieces.by_word:
+        asked, known = pieces.question.firsts, concatenate(unit.firsts for unit in pieces.units)
+    has_word = known >= 0
     return Example(
-        question.words[question.words >= 0],
-        words[known],
-        np.bincount(units[known], minlength=len(lengths)).astype(np.int64),
+        question.words[asked >= 0],
+        words[has_word],
+        np.bincount(units[has_word], minlength=len(lengths)).astype(np.int64),
         unit_counts,
         features,
+        pieces,
     )
 
 
@@ -156,6 +188,8 @@ class Batch:
     sentence_features: Tensor
     """[S, sentence features]; [0, …] where the units are documents"""
     packing: Packing
+    pieces: tuple[Pieces, ...]
+    """[B] for rankers over an encoder, else none"""
 
 
 def collate(examples: Sequence[Example], vocabulary: Vocabulary) -> Batch:
@@ -173,7 +207,7 @@ def collate(examples: Sequence[Example], vocabulary: Vocabulary) -> Batch:
     return Batch(
         questions=torch.from_numpy(questions),
         mask=torch.from_numpy(mask),
-        idf=torch.from_numpy(np.where(mask, vocabulary.idf[questions], np.float32(0))),
+        idf=torch.from_numpy(np.where(mask, vocabulary.idf_of(questions), np.float32(0))),
         words=torch.from_numpy(concatenate(e.words for e in examples)),
         lengths=torch.from_numpy(lengths),
         question_words=tuple(len(e.words) for e in examples),
@@ -183,4 +217,5 @@ def collate(examples: Sequence[Example], vocabulary: Vocabulary) -> Batch:
         document_features=torch.from_numpy(np.concatenate([e.features.documents for e in examples])),
         sentence_features=torch.from_numpy(np.concatenate([e.features.sentences for e in examples])),
         packing=Packing.of(lengths),
+        pieces=tuple(e.pieces for e in examples if e.pieces is not None),
     )

@@ -1,5 +1,8 @@
 """A trained ranker as a folder: config.json, model.safetensors and the vocabulary's files.
 
+An encoder is not copied: the config names it, with a fingerprint of its weights, and ``model.safetensors``
+holds of it only what was fine-tuned.
+
 Loaded strictly: every weight must be there, none may be left over, shapes must fit. Nothing is pickled.
 """
 
@@ -18,8 +21,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from bioasq.errors import BioqaError
+from models.encoders.loading import EncoderError
 from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
-from models.registry import RankerSettings, SettingsError, build
+from models.registry import RankerSettings, SettingsError, build, encoder_of, learned_state
 from models.selection import Calibration
 from models.vocabulary import Vocabulary, VocabularyError
 
@@ -45,8 +49,13 @@ class Checkpoint:
 
     @property
     def config(self) -> dict[str, Any]:
+        encoder = encoder_of(self.model)
+        named = (
+            {} if encoder is None else {"encoder": {"name": encoder.name, "fingerprint": encoder.fingerprint}}
+        )
         return {
             "format": FORMAT,
+            **named,
             "settings": self.settings.as_dict(),
             "training": self.training,
             "scores": self.scores,
@@ -64,7 +73,7 @@ def save(checkpoint: Checkpoint, folder: Path) -> None:
     try:
         config = json.dumps(checkpoint.config, indent=1, allow_nan=False)
         (unfinished / "config.json").write_text(config + "\n", encoding="utf-8")
-        save_file(checkpoint.model.state_dict(), unfinished / "model.safetensors")
+        save_file(learned_state(checkpoint.model), unfinished / "model.safetensors")
         checkpoint.vocabulary.save(unfinished)
         # safetensors and mkdtemp make what only their owner can read; a service often runs as another user.
         unfinished.chmod(0o755)
@@ -80,8 +89,11 @@ def save(checkpoint: Checkpoint, folder: Path) -> None:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def load(folder: Path) -> Checkpoint:
-    """Raises CheckpointError, naming the folder and what is wrong with it."""
+def load(folder: Path, *, device: str = "auto") -> Checkpoint:
+    """A ranker ready to answer, its encoder (if it has one) on ``device``.
+
+    Raises CheckpointError, naming the folder and what is wrong with it.
+    """
     if not folder.is_dir():
         raise CheckpointError(f"{folder}: there is no such folder")
     missing = [name for name in FILES if not (folder / name).is_file()]
@@ -106,7 +118,11 @@ def load(folder: Path) -> Checkpoint:
         raise CheckpointError(
             f"{folder}: vectors of {vocabulary.vectors.shape[1]} dimensions, not {settings.dimensions}"
         )
-    model = build(settings, torch.from_numpy(vocabulary.vectors))
+    try:
+        model = build(settings, torch.from_numpy(vocabulary.vectors), device=device)
+    except (EncoderError, SettingsError) as error:
+        raise CheckpointError(f"{folder}: {error}") from error
+    _check_encoder(folder, config, model)
     _load_weights(model, folder / "model.safetensors")
     return Checkpoint(settings, model.eval(), vocabulary, scaling, calibration, training, scores)
 
@@ -140,6 +156,19 @@ def _scaling(values: dict[str, Any]) -> Scaling:
     return scaling
 
 
+def _check_encoder(folder: Path, config: dict[str, Any], model: nn.Module) -> None:
+    encoder = encoder_of(model)
+    if encoder is None:
+        return
+    trained_with = config.get("encoder")
+    wanted = trained_with.get("fingerprint") if isinstance(trained_with, dict) else None
+    if wanted != encoder.fingerprint:
+        raise CheckpointError(
+            f"{folder}: trained over an encoder of fingerprint {wanted}, "
+            f"but {encoder.name} has {encoder.fingerprint}"
+        )
+
+
 def _load_weights(model: nn.Module, path: Path) -> None:
     try:
         weights = load_file(path)
@@ -148,8 +177,13 @@ def _load_weights(model: nn.Module, path: Path) -> None:
         if path.read_bytes()[:8] == b"version ":
             hint = " (a Git LFS pointer, not the weights: fetch them with `git lfs pull`)"
         raise CheckpointError(f"{path}: {error}{hint}") from error
+    learned = learned_state(model)
+    # What is frozen comes from the encoder's own files, and must not come from here.
+    frozen = {name: value for name, value in model.state_dict().items() if name not in learned}
+    if surplus := sorted(frozen.keys() & weights.keys()):
+        raise CheckpointError(f"{path}: weights of what is frozen: {', '.join(surplus[:5])}")
     try:
-        model.load_state_dict(weights, strict=True)
+        model.load_state_dict(frozen | weights, strict=True)
     except RuntimeError as error:
         raise CheckpointError(f"{path}: {error}") from error
 

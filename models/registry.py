@@ -2,19 +2,34 @@
 
 from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import partial
 from math import inf
 from typing import Any, Literal, get_args
 
 from torch import Tensor, nn
+from torch.nn.functional import leaky_relu
 
 from bioasq.errors import BioqaError
+from models.encoders.encoder import Encoder
+from models.encoders.reading import Reader, Reads
 from models.features import FeatureSet, feature_counts
 from models.joint import Joint
-from models.rankers.heads import DocumentRanker, SentenceRanker
-from models.rankers.pdrmm import Pdrmm
+from models.rankers.bcnn import SIMILARITIES, Bcnn
+from models.rankers.heads import Dense, DocumentRanker, FeatureHead, SentenceRanker
+from models.rankers.pdrmm import Pdrmm, StaticVectors
+from models.rankers.states import PairStates, WordStates
 
 Units = Literal["sentences", "documents"]
 
+_POSITIVE = (
+    "dimensions",
+    "learning_rate",
+    "encoder_learning_rate",
+    "pairs_per_step",
+    "pairs_at_once",
+    "epochs",
+    "patience",
+)
 _KINDS = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
 
@@ -44,6 +59,19 @@ class RankerSettings:
     epochs: int = 30
     patience: int = 4
     """Epochs without a better score on dev before training stops."""
+    pairs_at_once: int = 32
+    """Of a step's pairs, how many gradients are computed for at a time: bounds an encoder's memory."""
+    encoder: str = ""
+    """Rankers over an encoder: its folder, installed package or hub name."""
+    fine_tune: bool = True
+    """Whether the encoder learns."""
+    mix_layers: bool = False
+    """Whether a learned mixture of all layers' states stands for the last layer's."""
+    frozen_layers: int = 0
+    """How many of a fine-tuned encoder's lower layers do not learn, nor its embeddings; -1: all learns."""
+    frozen_epochs: int = 4
+    """Before a fine-tuned encoder begins to learn."""
+    encoder_learning_rate: float = 2e-5
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -55,10 +83,14 @@ class RankerSettings:
             raise SettingsError(f"ranker {self.ranker!r} is not one of {', '.join(RANKERS)}")
         if self.features not in get_args(FeatureSet):
             raise SettingsError(f"features {self.features!r} is not one of {', '.join(get_args(FeatureSet))}")
-        for name in ("dimensions", "learning_rate", "pairs_per_step", "epochs", "patience"):
+        if self.encoder and RANKERS[self.ranker].reads == "vectors":
+            raise SettingsError(f"encoder {self.encoder!r}: {self.ranker} has none")
+        for name in _POSITIVE:
             if not 0 < getattr(self, name) < inf:
                 raise SettingsError(f"{name} {getattr(self, name)!r} is not above 0")
-        for name in ("document_weight", "sentence_weight", "listwise_weight"):
+        if self.frozen_layers < -1:
+            raise SettingsError(f"frozen_layers {self.frozen_layers!r} is not -1 or above")
+        for name in ("document_weight", "sentence_weight", "listwise_weight", "frozen_epochs"):
             if not 0 <= getattr(self, name) < inf:
                 raise SettingsError(f"{name} {getattr(self, name)!r} is not 0 or above")
 
@@ -82,21 +114,83 @@ class RankerKind:
     title: str
     """As the papers print it."""
     units: Units
-    build: Callable[[RankerSettings, Tensor], nn.Module]
+    build: Callable[[RankerSettings, nn.Module], nn.Module]
+    """Of settings and of what stands below: word vectors, or an encoder."""
     defaults: dict[str, Any] = field(default_factory=dict)
+    reads: Reads = "vectors"
 
 
-def _pdrmm_documents(settings: RankerSettings, vectors: Tensor) -> nn.Module:
-    return DocumentRanker(Pdrmm(vectors), feature_counts(settings.features)[0])
+def _bert(settings: RankerSettings, encoder: nn.Module) -> nn.Module:
+    states = PairStates(_checked(encoder), mixed=settings.mix_layers)
+    return DocumentRanker(states, Dense(feature_counts(settings.features)[0], states.width))
 
 
-def _pdrmm_sentences(settings: RankerSettings, vectors: Tensor) -> SentenceRanker:
-    return SentenceRanker(Pdrmm(vectors), feature_counts(settings.features)[1])
+def _pdrmm_documents(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
+    head = FeatureHead(feature_counts(settings.features)[0], bias=True)
+    return DocumentRanker(Pdrmm(vectors, settings.dimensions), head)
 
 
-def _jpdrmm(settings: RankerSettings, vectors: Tensor) -> nn.Module:
-    sentences = _pdrmm_sentences(settings, vectors)
-    return Joint(sentences, feature_counts(settings.features)[0], last_layer=settings.last_layer)
+def _pdrmm_sentences(settings: RankerSettings, vectors: nn.Module) -> SentenceRanker:
+    return SentenceRanker(Pdrmm(vectors, settings.dimensions), _sentence_head(settings))
+
+
+def _bcnn(settings: RankerSettings, vectors: nn.Module) -> SentenceRanker:
+    head = Dense(feature_counts(settings.features)[1], SIMILARITIES)
+    return SentenceRanker(Bcnn(vectors, settings.dimensions), head)
+
+
+def _sentence_head(settings: RankerSettings, width: int = 1) -> FeatureHead:
+    return FeatureHead(feature_counts(settings.features)[1], bias=False, width=width)
+
+
+def _contextual_pdrmm(settings: RankerSettings, encoder: nn.Module) -> SentenceRanker:
+    states = WordStates(_checked(encoder), mixed=settings.mix_layers)
+    pdrmm = Pdrmm(states, states.width, partial(leaky_relu, negative_slope=0.1))
+    return SentenceRanker(pdrmm, _sentence_head(settings))
+
+
+def _bert_sentences(settings: RankerSettings, encoder: nn.Module) -> SentenceRanker:
+    states = PairStates(_checked(encoder), mixed=settings.mix_layers)
+    return SentenceRanker(states, _sentence_head(settings, states.width))
+
+
+def _joint(
+    sentences: Callable[[RankerSettings, nn.Module], SentenceRanker],
+) -> Callable[[RankerSettings, nn.Module], nn.Module]:
+    def build_joint(settings: RankerSettings, below: nn.Module) -> nn.Module:
+        documents = feature_counts(settings.features)[0]
+        return Joint(sentences(settings, below), documents, last_layer=settings.last_layer)
+
+    return build_joint
+
+
+def _checked(encoder: nn.Module) -> Encoder:
+    assert isinstance(encoder, Encoder)
+    return encoder
+
+
+def _over_encoder(
+    name: str,
+    title: str,
+    build_joint: Callable[[RankerSettings, nn.Module], nn.Module],
+    reads: Reads,
+) -> dict[str, RankerKind]:
+    """A joint ranker and its variants: -ADAPT mixes the encoder's layers, -NF does not fine-tune it.
+
+    Published: heads at .01 for 4 epochs over the frozen encoder, then the encoder at 2e-5 as well.
+    """
+    kinds = {}
+    for adapt, mixed in (("", {}), ("-adapt", {"mix_layers": True})):
+        for frozen, tuned in (
+            ("", {"epochs": 8, "pairs_at_once": 2}),
+            ("-nf", {"fine_tune": False, "epochs": 4}),
+        ):
+            suffix = adapt + frozen
+            defaults = {**mixed, **tuned}
+            kinds[name + suffix] = RankerKind(
+                title + suffix.upper(), "sentences", build_joint, defaults, reads
+            )
+    return kinds
 
 
 RANKERS: dict[str, RankerKind] = {
@@ -104,7 +198,17 @@ RANKERS: dict[str, RankerKind] = {
     "sentence-pdrmm": RankerKind(
         "Sentence PDRMM", "sentences", _pdrmm_sentences, {"document_weight": 0.0, "sentence_weight": 1.0}
     ),
-    "jpdrmm": RankerKind("JPDRMM", "sentences", _jpdrmm),
+    "bcnn": RankerKind("BCNN", "sentences", _bcnn, {"document_weight": 0.0, "sentence_weight": 1.0}),
+    "jpdrmm": RankerKind("JPDRMM", "sentences", _joint(_pdrmm_sentences)),
+    "bert": RankerKind(
+        "BERT",
+        "documents",
+        _bert,
+        {"sentence_weight": 0.0, "frozen_layers": -1, "epochs": 8, "pairs_at_once": 2},
+        "pairs",
+    ),
+    **_over_encoder("jbert", "JBERT", _joint(_bert_sentences), "pairs"),
+    **_over_encoder("bjpdrmm", "BJPDRMM", _joint(_contextual_pdrmm), "words"),
 }
 
 
@@ -115,6 +219,55 @@ def settings_of(ranker: str, **changes: Any) -> RankerSettings:
     return RankerSettings.from_dict({"ranker": ranker, **RANKERS[ranker].defaults, **changes})
 
 
-def build(settings: RankerSettings, vectors: Tensor) -> nn.Module:
-    """The untrained ranker over frozen word vectors [V, dimensions]."""
-    return RANKERS[settings.ranker].build(settings, vectors)
+def build(
+    settings: RankerSettings, vectors: Tensor, encoder: Encoder | None = None, *, device: str = "auto"
+) -> nn.Module:
+    """The untrained ranker over frozen word vectors [V, dimensions], or over an encoder, which it freezes.
+
+    The encoder is that of the settings, loaded to ``device``, unless one is given. Raises SettingsError if
+    none is named, and EncoderError.
+    """
+    kind = RANKERS[settings.ranker]
+    if kind.reads == "vectors":
+        return kind.build(settings, StaticVectors(vectors))
+    if encoder is None:
+        encoder = load_encoder(settings, device)
+        assert encoder is not None
+    encoder.freeze(settings.frozen_layers if settings.fine_tune else None)
+    return kind.build(settings, encoder)
+
+
+def encoder_of(model: nn.Module) -> Encoder | None:
+    """The encoder below a ranker."""
+    return next((module for module in model.modules() if isinstance(module, Encoder)), None)
+
+
+def reader_for(
+    settings: RankerSettings, encoder: Encoder | None, cached_documents: int = 20_000
+) -> Reader | None:
+    """What reads word pieces for a ranker over this encoder; nothing for one without."""
+    if encoder is None:
+        return None
+    kind = RANKERS[settings.ranker]
+    by_document = kind.units == "documents"
+    return Reader(encoder, kind.reads, by_document=by_document, cached_documents=cached_documents)
+
+
+def load_encoder(settings: RankerSettings, device: str = "auto") -> Encoder | None:
+    """The one that a ranker of these settings reads through. Raises SettingsError if none is named."""
+    if RANKERS[settings.ranker].reads == "vectors":
+        return None
+    if not settings.encoder:
+        raise SettingsError(f"{settings.ranker} reads through an encoder: name one (setting encoder)")
+    return Encoder.load(settings.encoder, device=device)
+
+
+def learned_state(model: nn.Module) -> dict[str, Tensor]:
+    """The part of a model's state that training changes: all but a frozen encoder's weights."""
+    frozen = {name for name, parameter in model.named_parameters() if not parameter.requires_grad}
+    encoder = encoder_of(model)
+    if encoder is not None:
+        # Buffers of an encoder are constants, such as the numbers of its positions.
+        buffers = {id(buffer) for buffer in encoder.buffers()}
+        frozen |= {name for name, buffer in model.named_buffers() if id(buffer) in buffers}
+    return {name: value for name, value in model.state_dict().items() if name not in frozen}

@@ -1,6 +1,7 @@
 """A trained ranker at work: a question and its candidates in, documents and sentences with scores out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from models.batch import Example, collate, document_example, sentence_example
 from models.checkpoint import Checkpoint, CheckpointError
 from models.features import SENTENCE_FEATURES, FeatureExtractor, Features
 from models.ranking import RankedDocument, Ranking
-from models.registry import RANKERS
+from models.registry import RANKERS, encoder_of, reader_for
 from models.selection import Calibration
 from models.tokens import DocumentTokens, tokenise_question
 
@@ -40,10 +41,16 @@ class Reranker:
         self._tokens = DocumentTokens(loaded.vocabulary, cached_documents)
         self._features = FeatureExtractor(loaded.vocabulary)
         self._units = RANKERS[loaded.settings.ranker].units
+        self._reader = reader_for(loaded.settings, encoder_of(loaded.model), cached_documents)
 
     @classmethod
-    def load(cls, name_or_folder: str | Path = DEFAULT, *, cached_documents: int = 20_000) -> "Reranker":
-        """A bundled checkpoint by name, or any by its folder. Raises CheckpointError."""
+    def load(
+        cls, name_or_folder: str | Path = DEFAULT, *, cached_documents: int = 20_000, device: str = "auto"
+    ) -> "Reranker":
+        """A bundled checkpoint by name, or any by its folder. Raises CheckpointError.
+
+        ``device``: of an encoder, as in models.encoders.loading.
+        """
         folder = Path(name_or_folder)
         if str(name_or_folder) in available():
             folder = WEIGHTS / name_or_folder
@@ -53,7 +60,7 @@ class Reranker:
                 f"no ranker {str(name_or_folder)!r}: neither a folder nor one of those bundled ({names})"
             )
         return cls(
-            checkpoint.load(folder),
+            checkpoint.load(folder, device=device),
             name=folder.name,
             fingerprint=checkpoint.fingerprint(folder),
             cached_documents=cached_documents,
@@ -83,7 +90,10 @@ class Reranker:
         by_sentence = scores.sentences.numpy()
         if self._units == "documents":
             by_sentence = features.sentences[:, _STEMMED_BM25]
-        return ranking(candidates, documents, by_sentence)
+        truncated = 0
+        if self._reader is not None and example.pieces is not None:
+            truncated = self._reader.truncated(example.pieces)
+        return replace(ranking(candidates, documents, by_sentence), truncated_sentences=truncated)
 
     def example(self, question: str, candidates: Sequence[Candidate]) -> tuple[Example, Features]:
         """What the model reads of a question and its candidates, and the features before scaling."""
@@ -93,7 +103,10 @@ class Reranker:
         features = self._features(asked, documents, bm25)
         used = self.checkpoint.scaling.apply(features, self.checkpoint.settings.features)
         make = sentence_example if self._units == "sentences" else document_example
-        return make(asked, documents, used), features
+        pieces = None
+        if self._reader is not None:
+            pieces = self._reader(question, [candidate.document for candidate in candidates])
+        return make(asked, documents, used, pieces), features
 
 
 def ranking(candidates: Sequence[Candidate], documents: Floats, sentences: Floats) -> Ranking:

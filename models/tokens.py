@@ -5,9 +5,10 @@ is computed of a sentence cannot depend on its neighbours in a batch.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from bioasq.domain import Document
 from models.arrays import Booleans, Ints
 from models.text import END, terms, words
 from models.vocabulary import END_ID, STOP, Vocabulary
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +78,16 @@ def _packed(tokens: list[str], ids: dict[str, int]) -> tuple[Ints, Ints]:
     return found[found != END_ID], counts
 
 
-class DocumentTokens:
-    """Tokenises documents, keeping the ``capacity`` most recently used: popular citations come back often."""
+class DocumentCache(Generic[T]):
+    """What is made of documents, the ``capacity`` most recently used: popular citations come back often."""
 
-    def __init__(self, vocabulary: Vocabulary, capacity: int = 20_000) -> None:
-        self._vocabulary = vocabulary
+    def __init__(self, make: Callable[[Document], T], capacity: int) -> None:
+        self._make = make
         self._capacity = capacity
-        self._known: OrderedDict[tuple[str, str, str], TokenisedDocument] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, str], T] = OrderedDict()
         self._lock = Lock()
 
-    def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
-        return [self._one(document) for document in documents]
-
-    def _one(self, document: Document) -> TokenisedDocument:
+    def __call__(self, document: Document) -> T:
         # Not the version: PubMed revises most citations without a new one.
         key = (document.pmid, document.title, document.abstract)
         with self._lock:
@@ -95,13 +95,23 @@ class DocumentTokens:
             if found is not None:
                 self._known.move_to_end(key)
                 return found
-        made = tokenise_document(document, self._vocabulary)
+        made = self._make(document)
         if self._capacity:
             with self._lock:
                 self._known[key] = made
                 while len(self._known) > self._capacity:
                     self._known.popitem(last=False)
         return made
+
+
+class DocumentTokens:
+    """Tokenises documents, keeping those most recently used."""
+
+    def __init__(self, vocabulary: Vocabulary, capacity: int = 20_000) -> None:
+        self._tokenised = DocumentCache(lambda document: tokenise_document(document, vocabulary), capacity)
+
+    def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
+        return [self._tokenised(document) for document in documents]
 
 
 def concatenate(arrays: Iterable[Ints]) -> Ints:

@@ -28,6 +28,7 @@ for command in (
     files.parse,
     training.vocabulary,
     training.train,
+    training.train_cascade,
 ):
     cli.command()(command)
 cli.add_typer(training.experiment, name="experiment")

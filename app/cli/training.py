@@ -3,7 +3,9 @@
 What they call is imported when they run: it takes torch, and the extra ``train``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +24,7 @@ from indexer.medline import read
 
 if TYPE_CHECKING:
     from models.experiments.results import Row, Run
+    from models.training.cross import Progress
     from models.training.loop import Epoch
     from models.vocabulary import Vocabulary
 
@@ -103,9 +106,20 @@ def train(
     set: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the ranker.")
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(metavar="DIR|NAME", help="Of BERT, JBERT, BJPDRMM: folder, package or hub name."),
+    ] = None,
+    states: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where a frozen encoder's states are kept.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     seed: SeedOption = 1,
 ) -> None:
-    """Train a ranker; the checkpoint holds its settings, training data and scores."""
+    """Train a ranker; the checkpoint holds its settings, training data and scores.
+
+    One over an encoder, interrupted, goes on after its last epoch when the command is given again.
+    """
     from models.training.files import parse_settings, train_files
 
     opened = open_index(load_settings(index=index))
@@ -117,14 +131,69 @@ def train(
             dev,
             output,
             seed=seed,
-            settings=parse_settings(set or []),
+            settings=parse_settings(set or []) | ({} if encoder is None else {"encoder": encoder}),
             vocabulary=_vocabulary(vocabulary),
+            device=device,
+            states=states,
             preparing=preparing,
             progress=_say_epoch,
         )
     scores = ", ".join(
         f"{name} {value:.4f}" for name, value in made.scores.items() if isinstance(value, float)
     )
+    say(f"{output}: {scores}")
+
+
+def train_cascade(
+    encoder: Annotated[
+        str, typer.Argument(help="A BERT-like encoder: folder, package or hub name.", show_default=False)
+    ],
+    train: TrainOption,
+    dev: DevOption,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="The cascade to write.", show_default=False),
+    ],
+    index: IndexOption = None,
+    first: Annotated[str, typer.Option(help="The ranker of all candidates: name or folder.")] = "jpdrmm",
+    frozen_layers: Annotated[int, typer.Option(min=0, help="Lower layers that do not learn.")] = 4,
+    minutes: Annotated[
+        float | None, typer.Option(min=1, help="Training ends then, whatever share it has seen.")
+    ] = None,
+    dev_questions: Annotated[int, typer.Option(min=1, help="A random share to tune by.")] = 100,
+    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
+    half_precision: Annotated[
+        bool, typer.Option("--half-precision", help="Read in bfloat16 on a CPU too.")
+    ] = False,
+    seed: SeedOption = 1,
+) -> None:
+    """Train a cascade: a cheap ranker, and an encoder fine-tuned on gold documents' sentences.
+
+    Interrupted, the same command goes on where it was.
+    """
+    from models.training.cascade import train_files
+    from models.training.cross import CrossSettings
+
+    settings = load_settings(index=index)
+    with _preparing() as preparing:
+        made = train_files(
+            first,
+            encoder,
+            open_index(settings),
+            train,
+            dev,
+            output,
+            settings=CrossSettings(
+                frozen_layers=frozen_layers, seed=seed, minutes=math.inf if minutes is None else minutes
+            ),
+            dev_questions=dev_questions,
+            device=device,
+            half_precision=half_precision,
+            budget_ms=settings.ranker_budget_ms,
+            preparing=preparing,
+            progress=_say_progress(time.monotonic),
+        )
+    scores = ", ".join(f"{name} {value:.4f}" for name, value in made.record["scores"].items())
     say(f"{output}: {scores}")
 
 
@@ -198,6 +267,19 @@ class _Preparing:
 def _say_epoch(epoch: "Epoch") -> None:
     scores = ", ".join(f"{name} {value:.4f}" for name, value in epoch.scores.items())
     say(f"epoch {epoch.number}: loss {epoch.loss:.4f}, {scores} ({epoch.seconds:.0f} s)")
+
+
+def _say_progress(clock: Callable[[], float], every_s: float = 20.0) -> "Callable[[Progress], None]":
+    """A line every so many seconds."""
+    last = -every_s
+
+    def report(progress: "Progress") -> None:
+        nonlocal last
+        if clock() - last >= every_s:
+            last = clock()
+            say(f"{progress.documents}/{progress.of} gold documents: loss {progress.loss:.4f}")
+
+    return report
 
 
 def _say_run(run: "Run") -> None:

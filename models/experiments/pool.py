@@ -51,6 +51,7 @@ TRAINED: tuple[System, ...] = (
     System("JPDRMM extended, listwise", _short("jpdrmm", **_EXTENDED, listwise_weight=0.3)),
     System("JPDRMM extended", _short("jpdrmm", **_EXTENDED)),
     System("PDRMM+PDRMM", _short("sentence-pdrmm"), _short("pdrmm")),
+    System("PDRMM+BCNN", _short("bcnn"), _short("pdrmm")),
     System("Sentence PDRMM", _short("sentence-pdrmm")),
     System("JPDRMM λ .1", _short("jpdrmm")),
     System("JPDRMM λ .01", _short("jpdrmm", sentence_weight=0.01)),

@@ -19,18 +19,36 @@ class Scores:
 
 
 class FeatureHead(nn.Module):
-    """[features; score] → 8 (LeakyReLU .1) → 1: the MLP that joins a score with extra features."""
+    """[features; score] → 8 (LeakyReLU .1) → 1: the MLP that joins a score with extra features.
 
-    def __init__(self, features: int, *, bias: bool, hidden: int = 8) -> None:
+    A ranker over an encoder gives not a score but a state of ``width`` numbers.
+    """
+
+    def __init__(self, features: int, *, bias: bool, width: int = 1, hidden: int = 8) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            nn.Linear(features + 1, hidden, bias=bias), nn.LeakyReLU(0.1), nn.Linear(hidden, 1, bias=bias)
+            nn.Linear(features + width, hidden, bias=bias), nn.LeakyReLU(0.1), nn.Linear(hidden, 1, bias=bias)
         )
 
     def forward(self, features: Tensor, score: Tensor) -> Tensor:
-        """[N, features], [N] → [N]"""
-        joined: Tensor = self.layers(torch.cat([features, score[:, None]], dim=1)).squeeze(1)
+        """[N, features], [N] or [N, width] → [N]"""
+        joined: Tensor = self.layers(
+            torch.cat([features, score if score.ndim > 1 else score[:, None]], dim=1)
+        ).squeeze(1)
         return joined
+
+
+class Dense(nn.Module):
+    """[features; state] → 1: BERT's head for documents (Section 2.4 and Figure 3), BCNN's for sentences."""
+
+    def __init__(self, features: int, width: int) -> None:
+        super().__init__()
+        self.layer = nn.Linear(features + width, 1)
+
+    def forward(self, features: Tensor, state: Tensor) -> Tensor:
+        """[N, features], [N, width] → [N]"""
+        scores: Tensor = self.layer(torch.cat([features, state], dim=1)).squeeze(1)
+        return scores
 
 
 class SentenceRanker(nn.Module):
@@ -40,10 +58,11 @@ class SentenceRanker(nn.Module):
     Sentence PDRMM (Pappas and Androutsopoulos 2021, Section 2.2 and Table 1).
     """
 
-    def __init__(self, text_ranker: nn.Module, sentence_features: int) -> None:
+    def __init__(self, text_ranker: nn.Module, head: nn.Module) -> None:
+        """``head``: FeatureHead, or Dense over BCNN's similarities."""
         super().__init__()
         self.text_ranker = text_ranker
-        self.head = FeatureHead(sentence_features, bias=False)
+        self.head = head
 
     def score_sentences(self, batch: Batch) -> Tensor:
         """[S]"""
@@ -58,10 +77,11 @@ class SentenceRanker(nn.Module):
 class DocumentRanker(nn.Module):
     """A text ranker over whole documents with their extra features (Section 2.1): sentences get no score."""
 
-    def __init__(self, text_ranker: nn.Module, document_features: int) -> None:
+    def __init__(self, text_ranker: nn.Module, head: nn.Module) -> None:
+        """``head``: FeatureHead, or Dense over an encoder's state."""
         super().__init__()
         self.text_ranker = text_ranker
-        self.head = FeatureHead(document_features, bias=True)
+        self.head = head
 
     def forward(self, batch: Batch) -> Scores:
         documents = self.head(batch.document_features, self.text_ranker(batch))

@@ -4,6 +4,8 @@ McDonald et al. 2018, Section 4.3, in the form of Pappas and Androutsopoulos 202
 convolutions in place of the BiLSTM, and average pooling beside maximum and k-max pooling.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
@@ -16,14 +18,17 @@ VIEWS = 3
 
 
 class Context(nn.Module):
-    """Context-sensitive vectors: two stacked width-3 convolutions with sigmoid and residual.
+    """Context-sensitive vectors: two stacked width-3 convolutions with sigmoid (or another) and residual.
 
     Units lie packed with one zero row between them, so that a convolution sees zeros beyond a unit's ends
     (the paper's zero padding) and never its neighbour.
     """
 
-    def __init__(self, dimensions: int, layers: int = 2) -> None:
+    def __init__(
+        self, dimensions: int, layers: int = 2, activation: Callable[[Tensor], Tensor] = torch.sigmoid
+    ) -> None:
         super().__init__()
+        self._activation = activation
         self.convolutions = nn.ModuleList(
             nn.Conv1d(dimensions, dimensions, kernel_size=3, padding=1) for _ in range(layers)
         )
@@ -40,28 +45,46 @@ class Context(nn.Module):
         # Channels first, as Conv1d wants them: [1, dimensions, rows].
         x = x.T[None].contiguous()
         for convolution in self.convolutions:
-            x = x + torch.sigmoid(convolution(x)) * inside.T
+            x = x + self._activation(convolution(x)) * inside.T
         return x[0].T[places]
+
+
+class StaticVectors(nn.Module):
+    """Frozen word vectors [V, dimensions]; no part of what is saved."""
+
+    table: Tensor
+
+    def __init__(self, vectors: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("table", vectors, persistent=False)
+        self.dimensions = vectors.shape[1]
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Of the questions' terms, and of the units' words: [terms, dimensions], [words, dimensions]."""
+        return self.table[batch.questions[batch.mask]], self.table[batch.words]
 
 
 class Pdrmm(nn.Module):
     """Scores text units: r̂(q, d) = vᵀu / n (Section 2.1), before any extra feature."""
 
-    vectors: Tensor
-
-    def __init__(self, vectors: Tensor) -> None:
-        """``vectors`` [V, dimensions]: frozen word vectors."""
+    def __init__(
+        self,
+        vectors: nn.Module,
+        dimensions: int,
+        activation: Callable[[Tensor], Tensor] = torch.sigmoid,
+    ) -> None:
+        """``vectors`` gives those of a batch's words, as ``StaticVectors`` does."""
         super().__init__()
-        self.register_buffer("vectors", vectors, persistent=False)
-        dimensions = vectors.shape[1]
-        self.context = Context(dimensions)
+        self.vectors = vectors
+        self.context = Context(dimensions, activation=activation)
         self.importance = nn.Linear(dimensions + 1, 1)
         self.match = nn.Sequential(nn.Linear(VIEWS * 3, 8), nn.LeakyReLU(0.1), nn.Linear(8, 1))
 
     def forward(self, batch: Batch) -> Tensor:
         """The units' scores [S]."""
-        question, context = self._question(batch)
-        pooled = pool(self._similarities(batch, question, context), batch.packing)
+        of_terms, of_words = self.vectors(batch)
+        question, context = self._question(batch, of_terms)
+        pooled = pool(self._similarities(batch, question, context, of_words), batch.packing)
         n = batch.questions.shape[1]
         # [S, views × n, 3] → [S, n, 9]
         rows = pooled.reshape(len(pooled), VIEWS, n, 3).permute(0, 2, 1, 3).flatten(2)
@@ -70,17 +93,17 @@ class Pdrmm(nn.Module):
         scores: Tensor = (matches * weights[batch.unit_question]).sum(1)
         return scores
 
-    def _question(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def _question(self, batch: Batch, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Vectors and contexts of the question terms, [B, n, dimensions]; zeros where masked."""
-        vectors = self.vectors[batch.questions] * batch.mask[:, :, None]
-        packed = self.context(vectors[batch.mask], batch.mask.sum(1))
-        return vectors, torch.zeros_like(vectors).masked_scatter(batch.mask[:, :, None], packed)
+        padded = vectors.new_zeros(*batch.mask.shape, vectors.shape[1])
+        contexts = self.context(vectors, batch.mask.sum(1))
+        mask = batch.mask[:, :, None]
+        return padded.masked_scatter(mask, vectors), padded.masked_scatter(mask, contexts)
 
-    def _similarities(self, batch: Batch, question: Tensor, context: Tensor) -> Tensor:
+    def _similarities(self, batch: Batch, question: Tensor, context: Tensor, vectors: Tensor) -> Tensor:
         """[words, views × n]: every unit's words against its own question's terms."""
-        static = self.vectors[batch.words]
-        contexts = normalize(self.context(static, batch.lengths), dim=1)
-        static = normalize(static, dim=1)
+        contexts = normalize(self.context(vectors, batch.lengths), dim=1)
+        static = normalize(vectors, dim=1)
         question, context = normalize(question, dim=2), normalize(context, dim=2)
         blocks = []
         begin = 0

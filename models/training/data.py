@@ -10,6 +10,7 @@ import numpy as np
 from bioasq.domain import PUBMED_URL, Candidate, Document, Response
 from models.arrays import Booleans
 from models.batch import Example, document_example, sentence_example
+from models.encoders.reading import Reader
 from models.features import FeatureExtractor, Features, Scaling
 from models.registry import RANKERS, RankerSettings
 from models.tokens import DocumentTokens, TokenisedDocument, TokenisedQuestion, tokenise_question
@@ -105,8 +106,16 @@ def scaling_of(prepared: Iterable[Prepared]) -> Scaling:
 
 
 def example_of(
-    question: TokenisedQuestion, pool: Pool, settings: RankerSettings, scaling: Scaling
+    prepared: Prepared,
+    pool: Pool,
+    settings: RankerSettings,
+    scaling: Scaling,
+    reader: Reader | None = None,
 ) -> Example:
-    """What a ranker of these settings reads."""
+    """What a ranker of these settings reads; ``pool``: of ``prepared``."""
     make = sentence_example if RANKERS[settings.ranker].units == "sentences" else document_example
-    return make(question, pool.tokens, scaling.apply(pool.features, settings.features))
+    pieces = None
+    if reader is not None:
+        documents = [candidate.document for candidate in pool.candidates]
+        pieces = reader(prepared.response.question.body, documents)
+    return make(prepared.question, pool.tokens, scaling.apply(pool.features, settings.features), pieces)

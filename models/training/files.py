@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 from bioasq.errors import BioqaError
 from bioasq.files import read_golden
 from models.checkpoint import Checkpoint, save
-from models.registry import SettingsError, settings_of
+from models.encoders.cache import StateCache
+from models.registry import SettingsError, load_encoder, settings_of
 from models.reranker import DEFAULT, WEIGHTS, available
 from models.training.data import Prepared, Searcher, prepare
-from models.training.loop import Epoch
+from models.training.resume import Epoch
 from models.training.run import make_checkpoint
 from models.vocabulary import Vocabulary
 
@@ -68,12 +70,16 @@ def train_files(
     seed: int = 1,
     settings: Mapping[str, Any] | None = None,
     vocabulary: Vocabulary | None = None,
+    device: str = "auto",
+    states: Path | None = None,
     preparing: Preparing = lambda name, done, total: None,
     progress: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Checkpoint:
     """Trains a ranker of the registry, writes it to ``output`` and returns it.
 
-    Raises SettingsError for a wrong name or setting before anything is read.
+    A ranker over an encoder is trained on ``device``; its frozen states are kept in the folder ``states``
+    (else ``OUTPUT.states``), and where training was interrupted it goes on after the last whole epoch.
+    Raises SettingsError for a wrong name or setting before anything is read, and EncoderError.
     """
     wanted = settings_of(ranker, **(settings or {}))
     words = vocabulary or bundled_vocabulary()
@@ -81,10 +87,28 @@ def train_files(
         raise SettingsError(
             f"dimensions {wanted.dimensions}: the vocabulary's vectors have {words.vectors.shape[1]}"
         )
+    encoder = load_encoder(wanted, device)
     prepared = [prepare_file(index, path, words, preparing) for path in (train, dev)]
     record = {"train": file_fingerprint(train), "dev": file_fingerprint(dev)}
-    made = make_checkpoint(wanted, words, *prepared, seed=seed, training=record, progress=progress)
+    unfinished = None
+    if encoder is not None:
+        kept = states or output.with_name(output.name + ".states")
+        encoder.cache = StateCache(kept, encoder.fingerprint, encoder.width)
+        unfinished = output.with_name(output.name + ".unfinished")
+    made = make_checkpoint(
+        wanted,
+        words,
+        *prepared,
+        seed=seed,
+        training=record,
+        progress=progress,
+        encoder=encoder,
+        unfinished=unfinished,
+    )
     save(made, output)
+    if encoder is not None and unfinished is not None:
+        encoder.cache = None
+        shutil.rmtree(unfinished, ignore_errors=True)
     return made
 
 

@@ -1,8 +1,12 @@
 """Training on pairs: a relevant and an irrelevant candidate of the same question, redrawn every epoch."""
 
+import hashlib
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +17,9 @@ from bioasq.errors import BioqaError
 from models.arrays import Booleans
 from models.batch import Batch, Example, collate
 from models.rankers.heads import Scores
-from models.registry import RANKERS, RankerSettings
+from models.registry import RANKERS, RankerSettings, encoder_of, learned_state
+from models.training.resume import Epoch as Epoch
+from models.training.resume import Training
 from models.vocabulary import Vocabulary
 
 
@@ -31,17 +37,6 @@ class TrainingQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Epoch:
-    """What one epoch did; ``score`` decides which epoch's weights are kept."""
-
-    number: int
-    loss: float
-    scores: Mapping[str, float]
-    score: float
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Pair:
     question: int
     relevant: int
@@ -56,45 +51,102 @@ def fit(
     evaluate: Callable[[nn.Module], tuple[Mapping[str, float], float]],
     seed: int,
     progress: Callable[[Epoch], None] = lambda epoch: None,
+    *,
+    unfinished: Path | None = None,
 ) -> list[Epoch]:
     """Trains in place and leaves the model with its best epoch's weights.
 
-    ``evaluate`` measures on development questions: named scores, and the one to be highest. Raises
-    BioqaError if there is no pair to train on.
+    ``evaluate`` measures on development questions: named scores, and the one to be highest. A fine-tuned
+    encoder begins to learn after ``settings.frozen_epochs``. ``unfinished``: a folder to keep every epoch
+    in, and to go on from. Raises BioqaError if there is no pair to train on.
     """
-    generator = np.random.default_rng(seed)
-    optimiser = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
-    best: dict[str, Tensor] = {}
-    epochs: list[Epoch] = []
-    for number in range(1, settings.epochs + 1):
+    encoder = encoder_of(model) if settings.fine_tune else None
+    training = Training(
+        model,
+        list(learned_state(model)),
+        _optimiser(model, settings),
+        np.random.default_rng(seed),
+        {},
+        [],
+    )
+    key = _key(settings, questions, seed) if unfinished else ""
+    if unfinished:
+        training.resume(unfinished, key)
+    while not _finished(training.epochs, settings, fine_tuned=encoder is not None):
         begin = time.monotonic()
-        losses = []
+        number = len(training.epochs) + 1
+        if encoder is not None:
+            encoder.freeze(None if number <= settings.frozen_epochs else settings.frozen_layers)
         model.train()
-        pairs = draw_pairs(questions, generator)
-        if not pairs:
-            raise BioqaError(
-                "no training pair: no question has both a relevant candidate with a golden sentence "
-                "and an irrelevant one"
-            )
-        for start in range(0, len(pairs), settings.pairs_per_step):
-            optimiser.zero_grad()
-            loss = _loss(
-                model, settings, questions, pairs[start : start + settings.pairs_per_step], vocabulary
-            )
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-            losses.append(loss.item())
+        loss = _train_epoch(training, settings, questions, vocabulary)
         model.eval()
         scores, score = evaluate(model)
-        epoch = Epoch(number, float(np.mean(losses)), scores, score, time.monotonic() - begin)
-        if not best or score > max(e.score for e in epochs):
-            best = {name: value.clone() for name, value in model.state_dict().items()}
-        epochs.append(epoch)
-        progress(epoch)
-        if number - max(epochs, key=lambda e: e.score).number >= settings.patience:
-            break
-    model.load_state_dict(best)
-    return epochs
+        if not training.epochs or score > max(e.score for e in training.epochs):
+            training.keep()
+        training.epochs.append(Epoch(number, loss, scores, score, time.monotonic() - begin))
+        if unfinished:
+            training.save(unfinished, key)
+        progress(training.epochs[-1])
+    if encoder is not None:
+        encoder.freeze(settings.frozen_layers)
+    training.take_best()
+    return training.epochs
+
+
+def _optimiser(model: nn.Module, settings: RankerSettings) -> torch.optim.Optimizer:
+    """Adam; an encoder's weights have a rate of their own."""
+    encoder = encoder_of(model)
+    learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    of_encoder = {id(parameter) for parameter in encoder.parameters()} if encoder else set()
+    groups: list[dict[str, Any]] = [{"params": [p for p in learned if id(p) not in of_encoder]}]
+    if tuned := [p for p in learned if id(p) in of_encoder]:
+        groups.append({"params": tuned, "lr": settings.encoder_learning_rate})
+    return torch.optim.Adam(groups, lr=settings.learning_rate)
+
+
+def _finished(epochs: Sequence[Epoch], settings: RankerSettings, *, fine_tuned: bool) -> bool:
+    if not epochs:
+        return False
+    best = max(epochs, key=lambda e: e.score).number
+    # An encoder that has not begun to learn is not out of patience.
+    since = max(best, settings.frozen_epochs) if fine_tuned else best
+    return len(epochs) >= settings.epochs or len(epochs) - since >= settings.patience
+
+
+def _train_epoch(
+    training: Training,
+    settings: RankerSettings,
+    questions: Sequence[TrainingQuestion],
+    vocabulary: Vocabulary,
+) -> float:
+    """Each pair once; the mean loss of the steps."""
+    pairs = draw_pairs(questions, training.generator)
+    if not pairs:
+        raise BioqaError(
+            "no training pair: no question has both a relevant candidate with a golden sentence "
+            "and an irrelevant one"
+        )
+    losses = []
+    for start in range(0, len(pairs), settings.pairs_per_step):
+        step = pairs[start : start + settings.pairs_per_step]
+        training.optimiser.zero_grad()
+        total = 0.0
+        for first in range(0, len(step), settings.pairs_at_once):
+            some = step[first : first + settings.pairs_at_once]
+            loss = _loss(training.model, settings, questions, some, vocabulary) * (len(some) / len(step))
+            loss.backward()  # type: ignore[no-untyped-call]
+            total += loss.item()
+        training.optimiser.step()
+        losses.append(total)
+    return float(np.mean(losses))
+
+
+def _key(settings: RankerSettings, questions: Sequence[TrainingQuestion], seed: int) -> str:
+    digest = hashlib.sha256(json.dumps([settings.as_dict(), seed]).encode())
+    for question in questions:
+        for values in (question.relevant, question.labels, question.example.features.documents):
+            digest.update(values.tobytes())
+    return digest.hexdigest()
 
 
 def draw_pairs(questions: Sequence[TrainingQuestion], generator: np.random.Generator) -> list[_Pair]:

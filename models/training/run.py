@@ -3,6 +3,7 @@
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,17 @@ from models.arrays import Floats
 from models.batch import Example, collate
 from models.calibration import calibrate
 from models.checkpoint import Checkpoint
+from models.encoders.encoder import Encoder
+from models.encoders.reading import Reader
 from models.evaluation import SentenceCase, mean_average_precision, measure, sentence_auc
 from models.features import Scaling
 from models.ranking import Ranking
-from models.registry import RANKERS, RankerSettings, build
+from models.registry import RANKERS, RankerSettings, build, reader_for
 from models.reranker import ranking
 from models.selection import Calibration
 from models.training.data import Prepared, example_of, scaling_of
-from models.training.loop import Epoch, TrainingQuestion, fit
+from models.training.loop import TrainingQuestion, fit
+from models.training.resume import Epoch
 from models.vocabulary import Vocabulary
 
 
@@ -42,12 +46,13 @@ class Development:
         settings: RankerSettings,
         scaling: Scaling,
         vocabulary: Vocabulary,
+        reader: Reader | None = None,
     ) -> None:
         self.questions = questions
         self._vocabulary = vocabulary
         self._documents_only = RANKERS[settings.ranker].units == "documents"
-        self._retrieved = [example_of(q.question, q.retrieved, settings, scaling) for q in questions]
-        self._gold = [example_of(q.question, q.gold, settings, scaling) for q in questions]
+        self._retrieved = [example_of(q, q.retrieved, settings, scaling, reader) for q in questions]
+        self._gold = [example_of(q, q.gold, settings, scaling, reader) for q in questions]
 
     def scores(self, model: nn.Module) -> list[PoolScores]:
         model.eval()
@@ -123,19 +128,31 @@ def train_model(
     *,
     seed: int,
     progress: Callable[[Epoch], None] = lambda epoch: None,
+    reader: Reader | None = None,
+    unfinished: Path | None = None,
 ) -> Trained:
-    """Trains one ranker from one seed, on questions made ready before."""
+    """Trains one ranker from one seed, on questions made ready before.
+
+    A ranker over an encoder takes the reader's, which fine-tuning changes. ``unfinished``: as ``fit``'s.
+    """
+    # Dropout draws from torch's generator as well, while an encoder is fine-tuned.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = build(settings, torch.from_numpy(vocabulary.vectors))
-    questions = [_training_question(q, settings, scaling) for q in train]
-    return Trained(model, fit(model, settings, questions, vocabulary, development.measure, seed, progress))
+        encoder = None if reader is None else reader.encoder
+        model = build(settings, torch.from_numpy(vocabulary.vectors), encoder)
+        questions = [_training_question(q, settings, scaling, reader) for q in train]
+        epochs = fit(
+            model, settings, questions, vocabulary, development.measure, seed, progress, unfinished=unfinished
+        )
+    return Trained(model, epochs)
 
 
-def _training_question(prepared: Prepared, settings: RankerSettings, scaling: Scaling) -> TrainingQuestion:
+def _training_question(
+    prepared: Prepared, settings: RankerSettings, scaling: Scaling, reader: Reader | None
+) -> TrainingQuestion:
     pool = prepared.retrieved
     return TrainingQuestion(
-        example_of(prepared.question, pool, settings, scaling),
+        example_of(prepared, pool, settings, scaling, reader),
         pool.relevant,
         pool.labels,
         tuple(len(tokens.word_counts) for tokens in pool.tokens),
@@ -151,11 +168,27 @@ def make_checkpoint(
     seed: int,
     training: Mapping[str, Any],
     progress: Callable[[Epoch], None] = lambda epoch: None,
+    encoder: Encoder | None = None,
+    unfinished: Path | None = None,
 ) -> Checkpoint:
-    """Trains, calibrates on dev and measures on dev. ``training`` is recorded with it."""
+    """Trains, calibrates on dev and measures on dev. ``training`` is recorded with it.
+
+    ``encoder``: of the settings, if the ranker has one; fine-tuning changes it. ``unfinished``: as ``fit``'s.
+    """
     scaling = scaling_of(train)
-    development = Development(dev, settings, scaling, vocabulary)
-    trained = train_model(settings, vocabulary, train, scaling, development, seed=seed, progress=progress)
+    reader = reader_for(settings, encoder)
+    development = Development(dev, settings, scaling, vocabulary, reader)
+    trained = train_model(
+        settings,
+        vocabulary,
+        train,
+        scaling,
+        development,
+        seed=seed,
+        progress=progress,
+        reader=reader,
+        unfinished=unfinished,
+    )
     scores: dict[str, Any] = dict(trained.best.scores)
     calibration = Calibration()
     if RANKERS[settings.ranker].units == "sentences":

@@ -7,6 +7,7 @@ import pytest
 
 from models.experiments import pool
 from tests.app.conftest import SAMPLE, Run
+from tests.models.encoders.tiny import write_tiny
 
 pytest.importorskip("gensim", reason="needs the extra train")
 
@@ -49,6 +50,24 @@ def test_a_vocabulary_and_a_ranker_are_trained_and_used(
     assert len(answer["documents"]) == 10
 
 
+def test_a_ranker_over_an_encoder(
+    command: Run, words: Path, few: Path, sample_index: Path, tmp_path: Path
+) -> None:
+    encoder = write_tiny(tmp_path / "encoder")
+    files = ("--train", few, "--dev", few, "--index", sample_index, "--vocabulary", words)
+    options = ("--encoder", encoder, "--device", "cpu", "--states", tmp_path / "states")
+    settings = ("--set", "epochs=1", "--set", "dimensions=4")
+    result = command("train", "jbert-nf", *files, *options, *settings, "-o", tmp_path / "mine")
+    assert result.code == 0, result.err
+    assert list((tmp_path / "states").glob("*.states"))
+    asked = ("ask", "Which drugs inhibit PCSK9?", "--index", sample_index, "--json")
+    answer = json.loads(command(*asked, "--ranker", tmp_path / "mine").out)
+    assert answer["ranker"] == "mine"
+    refused = command("train", "jbert-nf", *files, *settings, "-o", tmp_path / "other")
+    assert refused.code != 0
+    assert "jbert-nf reads through an encoder" in refused.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -81,3 +100,24 @@ def test_an_experiment_prints_its_table(
     table = json.loads(command("experiment", "pool", *files, "--json").out)
     assert table[-1]["system"] == "Oracle"
     assert table[-1]["mean"]["sentence_auc"] == 1.0
+
+
+def test_a_cascade_is_trained_and_used(command: Run, few: Path, sample_index: Path, tmp_path: Path) -> None:
+    encoder = write_tiny(tmp_path / "encoder", ["drug", "gene"])
+    files = ("--train", few, "--dev", few, "--index", sample_index)
+    settings = ("--frozen-layers", 1, "--dev-questions", 2, "--device", "cpu")
+    result = command("train-cascade", encoder, *files, *settings, "-o", tmp_path / "both")
+    assert result.code == 0, result.err
+    assert "gold documents: loss" in result.err
+    assert "both: document_map" in result.err
+    options = ("--index", sample_index, "--ranker", tmp_path / "both", "--json")
+    answer = json.loads(command("ask", "Which drugs inhibit PCSK9?", *options).out)
+    assert answer["ranker"] == "both"
+    assert len(answer["documents"]) == 10
+
+
+def test_a_cascade_of_no_encoder(command: Run, few: Path, sample_index: Path, tmp_path: Path) -> None:
+    files = ("--train", few, "--dev", few, "--index", sample_index)
+    result = command("train-cascade", tmp_path / "nowhere", *files, "-o", tmp_path / "both")
+    assert result.code == 2
+    assert "nowhere" in result.err

@@ -22,6 +22,8 @@ VARIANTS: dict[str, RankerSettings] = {
         (" extended", {"features": "extended"}),
         (" without last layer", {"last_layer": False}),
     )
+    # The joint layers are the same above every sentence ranker.
+    if not label or RANKERS[name].reads == "vectors"
 }
 """Every ranker of the registry, in each form that changes what it computes."""
 

@@ -10,7 +10,9 @@ from datetime import date
 import numpy as np
 
 from bioasq.domain import PUBMED_URL, Candidate, Document, Question, Response, Section, Sentence, Snippet
-from models.batch import Example
+from models.arrays import Ints
+from models.batch import Example, Pieces
+from models.encoders.inputs import Pieced
 from models.features import Features, feature_counts
 from models.registry import RANKERS, RankerSettings
 from models.text import STOP_WORDS, stem, terms, words
@@ -134,8 +136,9 @@ def random_example(
     by_document = RANKERS[settings.ranker].units == "documents"
     units = len(sentence_counts) if by_document else sum(sentence_counts)
     word_counts = generator.integers(0, longest + 1, units)
+    question = generator.integers(0, size, generator.integers(0, 6) if terms is None else terms)
     return Example(
-        question=generator.integers(0, size, generator.integers(0, 6) if terms is None else terms),
+        question=question,
         words=generator.integers(0, size, int(word_counts.sum())),
         word_counts=word_counts,
         unit_counts=np.array([1] * units if by_document else sentence_counts, dtype=np.int64),
@@ -143,4 +146,21 @@ def random_example(
             generator.normal(size=(len(sentence_counts), of_documents)).astype(np.float32),
             generator.normal(size=(0 if by_document else units, of_sentences)).astype(np.float32),
         ),
+        pieces=_random_pieces(generator, settings, len(question), word_counts),
     )
+
+
+def _random_pieces(
+    generator: np.random.Generator, settings: RankerSettings, terms: int, word_counts: Ints
+) -> Pieces | None:
+    """One piece or two a word, of the tiny encoder's."""
+    reads = RANKERS[settings.ranker].reads
+    if reads == "vectors":
+        return None
+
+    def pieced(words: int) -> Pieced:
+        counts = 1 + (generator.random(words) < 0.3).astype(np.int64)
+        ids = generator.integers(5, 90, int(counts.sum()))
+        return Pieced(ids, np.cumsum(counts) - counts if reads == "words" else counts[:0])
+
+    return Pieces(pieced(terms), tuple(map(pieced, word_counts.tolist())), reads == "words")

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from models.batch import Example, collate
-from models.rankers.pdrmm import Context, Pdrmm
+from models.rankers.pdrmm import Context, Pdrmm, StaticVectors
 from models.registry import settings_of
 from models.vocabulary import Vocabulary
 from tests.models import reference
@@ -24,7 +24,7 @@ def weights_of(model: nn.Module) -> dict[str, np.ndarray]:
 
 
 def _pdrmm(vocabulary: Vocabulary) -> Pdrmm:
-    made = _seeded(Pdrmm, torch.from_numpy(vocabulary.vectors))
+    made = _seeded(Pdrmm, StaticVectors(torch.from_numpy(vocabulary.vectors)), 6)
     assert isinstance(made, Pdrmm)
     return made
 
@@ -108,7 +108,7 @@ def test_word_zero_is_a_word_like_any_other(vocabulary: Vocabulary) -> None:
 
 def test_vectors_are_frozen(vocabulary: Vocabulary) -> None:
     model = _pdrmm(vocabulary)
-    assert "vectors" not in dict(model.named_parameters())
-    assert "vectors" not in model.state_dict()
-    assert not model.vectors.requires_grad
+    assert "vectors.table" not in dict(model.named_parameters())
+    assert "vectors.table" not in model.state_dict()
+    assert not model.vectors.table.requires_grad
     assert sum(p.numel() for p in model.parameters()) == 2 * (6 * 6 * 3 + 6) + 8 + 89

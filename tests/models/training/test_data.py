@@ -76,7 +76,7 @@ def test_scaling_is_of_retrieved_documents(prepared: list[Prepared]) -> None:
 def test_examples_are_scaled_and_cut_to_the_rankers_features(ranker: str, prepared: list[Prepared]) -> None:
     scaling, question = scaling_of(prepared), prepared[0]
     paper, extended = (
-        example_of(question.question, question.retrieved, settings_of(ranker, features=features), scaling)
+        example_of(question, question.retrieved, settings_of(ranker, features=features), scaling)
         for features in ("paper", "extended")
     )
     standard = scaling.apply(question.retrieved.features, "extended")

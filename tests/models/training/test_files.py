@@ -78,7 +78,7 @@ def test_an_index_without_any_gold(vocabulary: Vocabulary, train: Path) -> None:
 @pytest.mark.parametrize(
     ("ranker", "settings", "message"),
     [
-        ("bert", {}, "ranker 'bert' is not one of"),
+        ("nosuch", {}, "ranker 'nosuch' is not one of"),
         ("jpdrmm", {"epochs": 0}, "epochs 0 is not above 0"),
         ("jpdrmm", {"colour": 1}, "unknown settings: colour"),
         ("jpdrmm", {"dimensions": 30}, "dimensions 30: the vocabulary's vectors have 6"),

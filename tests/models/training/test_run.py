@@ -6,7 +6,7 @@ from bioasq.measures import document_measures
 from models.checkpoint import Checkpoint
 from models.evaluation import measure
 from models.features import Features
-from models.registry import RANKERS, RankerSettings, settings_of
+from models.registry import RANKERS, RankerSettings, encoder_of, reader_for, settings_of
 from models.selection import Calibration
 from models.training import run
 from models.training.data import Pool, Prepared, scaling_of
@@ -22,6 +22,7 @@ from models.training.run import (
     train_model,
 )
 from models.vocabulary import Vocabulary
+from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import ABSENT
 
 BEST_MAP = 2 / 3
@@ -32,8 +33,9 @@ def _train(
     settings: RankerSettings, vocabulary: Vocabulary, prepared: list[Prepared], seed: int = 1
 ) -> Trained:
     scaling = scaling_of(prepared)
-    development = Development(prepared, settings, scaling, vocabulary)
-    return train_model(settings, vocabulary, prepared, scaling, development, seed=seed)
+    reader = reader_for(settings, encoder_for(settings))
+    development = Development(prepared, settings, scaling, vocabulary, reader)
+    return train_model(settings, vocabulary, prepared, scaling, development, seed=seed, reader=reader)
 
 
 @pytest.mark.parametrize("ranker", list(RANKERS))
@@ -44,7 +46,8 @@ def test_learns_the_toy_questions_by_heart(
     trained = _train(settings, vocabulary, prepared)
     losses = [epoch.loss for epoch in trained.epochs]
     assert min(losses[-5:]) < 0.3 * losses[0]
-    development = Development(prepared, settings, scaling_of(prepared), vocabulary)
+    reader = reader_for(settings, encoder_of(trained.model))
+    development = Development(prepared, settings, scaling_of(prepared), vocabulary, reader)
     scored = development.scores(trained.model)
     assert document_map(prepared, [s.documents for s in scored]) == pytest.approx(BEST_MAP)
     assert trained.best.scores["document_map"] == pytest.approx(BEST_MAP)
@@ -74,7 +77,7 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_torchs_generator_alone(
 def test_the_seed_decides_the_first_weights(
     vocabulary: Vocabulary, prepared: list[Prepared], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "fit", lambda *_: [])
+    monkeypatch.setattr(run, "fit", lambda *_, **__: [])
     settings = settings_of("jpdrmm", dimensions=6)
     first, again, other = (
         _train(settings, vocabulary, prepared, seed).model.state_dict() for seed in (1, 1, 2)
@@ -89,7 +92,8 @@ def test_a_ranker_is_measured_by_what_it_scores(
 ) -> None:
     settings = settings_of(ranker, dimensions=6, epochs=1)
     model = _train(settings, vocabulary, prepared).model
-    development = Development(prepared, settings, scaling_of(prepared), vocabulary)
+    reader = reader_for(settings, encoder_of(model))
+    development = Development(prepared, settings, scaling_of(prepared), vocabulary, reader)
     scores, score = development.measure(model)
     if RANKERS[ranker].units == "documents":
         assert list(scores) == ["document_map"]

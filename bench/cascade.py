@@ -1,0 +1,196 @@
+"""A cascade beside its cheap ranker and tuned BM25: documents, snippets, sentences, and time by budget.
+
+    python -m bench.cascade --cascade DIR --index INDEX --dev GOLDEN --test GOLDEN [--questions N]
+
+Both shares are random and fixed by the seed. BM25's constants and its selection are tuned on dev; the others
+select as they ship. p: approximate randomisation, two-sided, against BM25+BM25 and against the cheap ranker.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from statistics import median, quantiles
+
+import numpy as np
+import torch
+
+from bioasq.domain import Candidate, Response
+from bioasq.files import read_golden
+from indexer.search.tantivy import TantivyIndex
+from models import cascade_files
+from models.calibration import calibrate
+from models.cascade import BUDGET_MS, Cascade
+from models.evaluation import SentenceCase, measure, sentence_auc
+from models.experiments import baselines
+from models.experiments.results import paired_p
+from models.ranking import Ranking
+from models.selection import Calibration
+from models.training.cascade import ranking_of, read_questions
+from models.training.data import Prepared, prepare
+from models.training.run import rankings_of
+from models.vocabulary import Vocabulary
+
+SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What one system reached on the test share."""
+
+    name: str
+    documents: tuple[float, ...]
+    """[questions] average precision, edition 8"""
+    snippets: tuple[float, ...]
+    """[questions] F1"""
+    sentence_auc: float
+
+
+def systems(
+    cascade: Cascade,
+    dev: Sequence[Prepared],
+    test: Sequence[Prepared],
+    budgets_ms: Sequence[float],
+    documents: int,
+) -> list[System]:
+    """BM25+BM25, the cheap ranker, and the cascade at each budget."""
+    made = [_bm25(cascade.first.checkpoint.vocabulary, dev, test)]
+    bodies = [q.response.question.body.strip() for q in test]
+    first = [cascade.first.rank(body, q.retrieved.candidates) for body, q in zip(bodies, test, strict=True)]
+    cheap, read = _gold_cases(cascade, test)
+    made.append(_system(cascade.first.name, test, first, cascade.first.calibration, cheap))
+    read_once = read_questions(cascade, test, documents)
+    for budget_ms in budgets_ms:
+        pieces = cascade.speed.pieces(budget_ms)
+        rankings = [ranking_of(q, cascade.combination, pieces) for q in read_once]
+        name = f"{cascade.name}, {budget_ms:.0f} ms, {pieces} pieces"
+        made.append(_system(name, test, rankings, cascade.calibration, read))
+    return made
+
+
+def _bm25(vocabulary: Vocabulary, dev: Sequence[Prepared], test: Sequence[Prepared]) -> System:
+    grid = baselines.tune_bm25(dev, vocabulary)
+    k1, b = max(grid, key=lambda constants: grid[constants])
+    scored = [
+        baselines.with_sentence_bm25(
+            questions, baselines.tuned_bm25(questions, vocabulary, k1, b), stemmed=True
+        )
+        for questions in (dev, test)
+    ]
+    calibration, _ = calibrate(rankings_of(dev, scored[0]), [q.response for q in dev])
+    cases = []
+    for question, scores in zip(test, scored[1], strict=True):
+        ends = np.cumsum([len(c.document.sentences) for c in question.gold.candidates])[:-1]
+        split = (np.split(values, ends) for values in (scores.gold_sentences, question.gold.labels))
+        cases += [SentenceCase(s, labels) for s, labels in zip(*split, strict=True)]
+    name = f"BM25+BM25 (k1 {k1}, b {b}, stemmed)"
+    return _system(name, test, rankings_of(test, scored[1]), calibration, cases)
+
+
+def _gold_cases(cascade: Cascade, test: Sequence[Prepared]) -> tuple[list[SentenceCase], list[SentenceCase]]:
+    """Every sentence of the gold documents, by the cheap ranker and by the encoder."""
+    cheap, read = [], []
+    for question in test:
+        body = question.response.question.body.strip()
+        begin = 0
+        for candidate in question.gold.candidates:
+            end = begin + len(candidate.document.sentences)
+            labels = question.gold.labels[begin:end]
+            begin = end
+            if labels.all() or not labels.any():
+                continue
+            (ranked,) = cascade.first.rank(body, [candidate]).documents
+            (logits,) = cascade.read(body, [ranked], inf).scores
+            scores = np.array(ranked.sentence_scores)
+            cheap.append(SentenceCase(scores, labels))
+            read.append(SentenceCase(logits + cascade.combination.sentence_weight * scores, labels))
+    return cheap, read
+
+
+def _system(
+    name: str,
+    test: Sequence[Prepared],
+    rankings: Sequence[Ranking],
+    calibration: Calibration,
+    cases: Sequence[SentenceCase],
+) -> System:
+    measures = measure(rankings, [q.response for q in test], calibration)
+    return System(
+        name,
+        tuple(m.documents.average_precision for m in measures),
+        tuple(m.snippets.f1 for m in measures),
+        sentence_auc(cases),
+    )
+
+
+def table(made: Sequence[System]) -> list[str]:
+    """In Markdown; p of document MAP and snippet F1 against the first two systems."""
+    head = ["system", "document MAP", "snippet F1", "sentence AUC", "p BM25", "p cheap"]
+    lines = [head, ["---"] * len(head)]
+    for system in made:
+        cells = [system.name, *(f"{np.mean(v):.3f}" for v in (system.documents, system.snippets))]
+        ps = [
+            ""
+            if system is other
+            else f"{_p(system.documents, other.documents):.3f} / {_p(system.snippets, other.snippets):.3f}"
+            for other in made[:2]
+        ]
+        lines.append([*cells, f"{system.sentence_auc:.3f}", *ps])
+    return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def _p(system: Sequence[float], other: Sequence[float]) -> float:
+    return paired_p(np.array(system), np.array(other))
+
+
+def _share(path: Path, count: int, index: TantivyIndex, vocabulary: Vocabulary) -> list[Prepared]:
+    responses: list[Response] = list(read_golden(path).responses)
+    random.Random(SEED).shuffle(responses)
+    return prepare(index, responses[:count], vocabulary)
+
+
+def _time(cascade: Cascade, asked: Sequence[tuple[str, Sequence[Candidate]]]) -> None:
+    for body, candidates in asked[:3]:
+        cascade.rank(body, candidates)
+    times = []
+    for body, candidates in asked:
+        begun = time.perf_counter()
+        cascade.rank(body, candidates)
+        times.append(1000 * (time.perf_counter() - begun))
+    print(
+        f"budget {cascade.budget_ms:.0f} ms, {torch.get_num_threads()} threads, {len(times)} questions: "
+        f"p50 {median(times):.0f} ms, p95 {quantiles(times, n=20)[-1]:.0f} ms",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cascade", type=Path, required=True)
+    parser.add_argument("--index", type=Path, required=True)
+    parser.add_argument("--dev", type=Path, required=True)
+    parser.add_argument("--test", type=Path, required=True)
+    parser.add_argument("--questions", type=int, default=100, help="of dev and of test, at random")
+    parser.add_argument("--documents", type=int, default=12, help="read at most, whatever the budget")
+    parser.add_argument("--budgets", type=float, nargs="+", default=[BUDGET_MS])
+    parser.add_argument("--timed", type=int, default=20, help="questions to time")
+    options = parser.parse_args()
+    cascade = cascade_files.load(options.cascade)
+    vocabulary = cascade.first.checkpoint.vocabulary
+    with TantivyIndex.open(options.index) as index:
+        dev, test = (_share(p, options.questions, index, vocabulary) for p in (options.dev, options.test))
+    print(f"{len(test)} test questions", flush=True)
+    for line in table(systems(cascade, dev, test, options.budgets, options.documents)):
+        print(line, flush=True)
+    asked = [(q.response.question.body, q.retrieved.candidates) for q in test[: options.timed]]
+    for budget_ms in options.budgets if len(asked) > 1 else ():
+        _time(cascade.with_budget(budget_ms), asked)
+
+
+if __name__ == "__main__":
+    main()

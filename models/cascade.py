@@ -1,0 +1,226 @@
+"""A cascade: a cheap ranker orders all candidates, an encoder reads the sentences of the best.
+
+How much is read follows from the question, the candidates and a budget in milliseconds, never from the clock:
+the budget is worth so many word pieces, by a speed that was measured once and is kept with the checkpoint. So
+a busy machine answers late, but answers the same. Documents are read in the first ranker's order until one
+does not fit, so a longer budget reads what a shorter one does, and more.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import asdict, dataclass, fields
+from hashlib import sha256
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from bioasq.domain import Candidate, Document
+from bioasq.errors import BioqaError
+from models.arrays import Floats, Ints
+from models.encoders.inputs import EncoderInput
+from models.rankers.cross import CrossEncoder, sentence_texts
+from models.ranking import RankedDocument, Ranking
+from models.reranker import Reranker
+from models.selection import Calibration
+
+BUDGET_MS = 1000.0
+
+
+class CascadeError(BioqaError):
+    """A cascade's folder or one of its numbers cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """How two rankers' scores become one, and how much the second reads. All logits, tuned on dev."""
+
+    document_weight: float = 0.5
+    """Of a document's best sentence, beside the first ranker's score of the document."""
+    sentence_weight: float = 0.0
+    """Of the first ranker's score of a sentence, beside the encoder's."""
+    unread_scale: float = 1.0
+    """What the first ranker's score of a sentence is worth where the encoder did not read: scale and offset
+    of the straight line that is closest to the scores of those read."""
+    unread_offset: float = 0.0
+    most_sentences: int = 0
+    """How many of a document's sentences are read, the first ranker's best; 0 for all."""
+    most_documents: int = 0
+    """How many documents are read, whatever the budget; 0 for all."""
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
+                raise CascadeError(f"{setting.name} {value!r} is not a number")
+        for name in ("most_sentences", "most_documents"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 0:
+                raise CascadeError(f"{name} {value!r} is not a whole number from 0")
+
+    def apply(self, first: Sequence[RankedDocument], read: Sequence[Floats]) -> list[RankedDocument]:
+        """In the first ranker's order, with new scores. ``read``: the encoder's of each document's sentences,
+        NaN where it did not read; documents after the last of ``read`` were not read at all.
+        """
+        made = []
+        for place, document in enumerate(first):
+            cheap = np.array(document.sentence_scores, dtype=np.float64)
+            scores = self.unread_scale * cheap + self.unread_offset
+            if place < len(read):
+                known = ~np.isnan(read[place])
+                scores[known] = read[place][known] + self.sentence_weight * cheap[known]
+            best = float(scores.max()) if len(scores) else 0.0
+            score = document.score + self.document_weight * best
+            made.append(RankedDocument(document.document, score, tuple(scores.tolist())))
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What a question costs: ``fixed_ms`` whatever is read, and the word pieces read in a millisecond."""
+
+    fixed_ms: float
+    pieces_per_ms: float
+    threads: int
+    half_precision: bool = False
+    """Whether a CPU reads in bfloat16: faster, and scores differ in the second decimal between budgets."""
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.fixed_ms < float("inf") and 0 < self.pieces_per_ms < float("inf")):
+            raise CascadeError(f"speed {self.fixed_ms} ms, {self.pieces_per_ms} pieces a ms: not above 0")
+
+    def pieces(self, budget_ms: float) -> int:
+        """The word pieces that may be read in that time."""
+        return max(0, int((budget_ms - self.fixed_ms) * self.pieces_per_ms))
+
+
+def best_places(scores: Sequence[float], most: int) -> list[int]:
+    """Places of the highest scores, in reading order; all of them if ``most`` is 0."""
+    places = range(len(scores))
+    if not most:
+        return list(places)
+    return sorted(sorted(places, key=lambda place: -scores[place])[:most])
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the encoder read, for as many documents as it came to."""
+
+    scores: list[Floats]
+    """Of each document's sentences; NaN where it did not read."""
+    lengths: list[Ints]
+    """Word pieces of each document's sentences, read or not."""
+    truncated: int
+    """Sentences that were read in part."""
+
+
+class Cascade:
+    """Ranks like ``models.reranker.Reranker``; thread-safe as that is."""
+
+    def __init__(
+        self,
+        first: Reranker,
+        reader: CrossEncoder,
+        combination: Combination,
+        speed: Speed,
+        calibration: Calibration,
+        *,
+        name: str,
+        fingerprint: str = "",
+        record: Mapping[str, Any] | None = None,
+        budget_ms: float = BUDGET_MS,
+    ) -> None:
+        self.name = name
+        self.first = first
+        self.reader = reader.eval()
+        self.combination = combination
+        self.speed = speed
+        self.calibration = calibration
+        self.budget_ms = _budget(budget_ms)
+        self.record = dict(record or {})
+        self._fingerprint = fingerprint
+
+    def with_budget(self, budget_ms: float) -> "Cascade":
+        """The same, which reads more or less."""
+        changed = copy(self)
+        changed.budget_ms = _budget(budget_ms)
+        return changed
+
+    @property
+    def hash(self) -> str:
+        """Of the files and the budget: each changes the answers."""
+        return sha256(f"{self._fingerprint} {self.budget_ms}".encode()).hexdigest()
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return {
+            "settings": {
+                "ranker": "cascade",
+                "budget_ms": self.budget_ms,
+                "pieces": self.speed.pieces(self.budget_ms),
+            },
+            "combination": asdict(self.combination),
+            "speed": asdict(self.speed),
+            "calibration": asdict(self.calibration),
+            "first": {"name": self.first.name, "hash": self.first.hash, **self.first.config},
+            **self.record,
+        }
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        """All candidates, best first. ``truncated_sentences`` counts those that the encoder read in part."""
+        first = self.first.rank(question, candidates).documents
+        combination = self.combination
+        readable = first[: combination.most_documents or None]
+        reading = self.read(question, readable, self.speed.pieces(self.budget_ms), combination.most_sentences)
+        ranked = combination.apply(first, reading.scores)
+        ranked.sort(key=lambda document: -document.score)
+        return Ranking(tuple(ranked), reading.truncated)
+
+    def read(
+        self, question: str, documents: Sequence[RankedDocument], pieces: float, most_sentences: int = 0
+    ) -> "Reading":
+        """The encoder's logits of the sentences that so many word pieces allow: see ``plan``."""
+        inputs: list[list[EncoderInput]] = []
+        chosen: list[list[int]] = []
+        for ranked in documents:
+            made = self.reader.inputs(question, sentence_texts(ranked.document))
+            lengths = [len(x.ids) for x in made]
+            places = best_places(ranked.sentence_scores, most_sentences)
+            pieces -= sum(lengths[place] for place in places)
+            if pieces < 0:
+                break
+            inputs.append(made)
+            chosen.append(places)
+        wanted = [made[place] for made, places in zip(inputs, chosen, strict=True) for place in places]
+        logits = self._logits(question, [d.document for d in documents[: len(chosen)]], chosen, wanted)
+        scores, begin = [], 0
+        for made, places in zip(inputs, chosen, strict=True):
+            of_document = np.full(len(made), np.nan)
+            of_document[places] = logits[begin : begin + len(places)]
+            scores.append(of_document)
+            begin += len(places)
+        lengths_of = [np.array([len(x.ids) for x in made], dtype=np.int64) for made in inputs]
+        return Reading(scores, lengths_of, sum(x.truncated for x in wanted))
+
+    def _logits(
+        self,
+        question: str,
+        documents: Sequence[Document],
+        chosen: Sequence[Sequence[int]],
+        inputs: Sequence[EncoderInput],
+    ) -> Floats:
+        if not inputs:
+            return np.zeros(0)
+        loaded = self.first.checkpoint
+        # A sentence's features depend on its own document only: no first-stage score is needed.
+        _, features = self.first.example(question, [Candidate(document, 0.0) for document in documents])
+        scaled = loaded.scaling.apply(features, loaded.settings.features).sentences
+        starts = np.cumsum([0, *(len(document.sentences) for document in documents)])
+        rows = [start + place for start, places in zip(starts, chosen, strict=False) for place in places]
+        return self.reader.score(inputs, scaled[rows], half_precision=self.speed.half_precision)
+
+
+def _budget(budget_ms: float) -> float:
+    if not 0 <= budget_ms < float("inf"):
+        raise CascadeError(f"a budget of {budget_ms} ms is not 0 or above")
+    return budget_ms

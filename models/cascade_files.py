@@ -1,0 +1,119 @@
+"""A cascade as a folder: config.json, head.safetensors, ``first`` (the cheap ranker's checkpoint) and
+``encoder`` (the fine-tuned encoder with its tokeniser, as transformers writes them).
+
+Everything that an answer depends on lies in it, so that it can be moved and does not change when another
+ranker becomes the default.
+"""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from models import checkpoint
+from models.cascade import BUDGET_MS, Cascade, CascadeError, Combination, Speed
+from models.encoders.encoder import Encoder
+from models.features import feature_counts
+from models.rankers.cross import MAX_PIECES, CrossEncoder, group_pieces
+from models.registry import RANKERS
+from models.reranker import WEIGHTS, Reranker
+from models.selection import Calibration
+
+FORMAT = 1
+KIND = "cascade"
+
+
+def folder_of(name_or_folder: str | Path) -> Path | None:
+    """The cascade's folder: itself, or one of that name beside the bundled rankers; None if it is none."""
+    for folder in (WEIGHTS / name_or_folder, Path(name_or_folder)):
+        path = folder / "config.json"
+        if path.is_file() and f'"kind": "{KIND}"' in path.read_text(encoding="utf-8", errors="replace"):
+            return folder
+    return None
+
+
+def save(cascade: Cascade, tokeniser: Any, folder: Path) -> None:
+    """Writes the folder anew, whole or not at all; an older one of that name is replaced.
+
+    ``tokeniser``: the one that came with the encoder, in transformers' form.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        cascade.reader.encoder.transformer.save_pretrained(unfinished / "encoder")
+        tokeniser.save_pretrained(unfinished / "encoder")
+        save_file(cascade.reader.head.state_dict(), unfinished / "head.safetensors")
+        checkpoint.save(cascade.first.checkpoint, unfinished / "first")
+        config = {
+            "format": FORMAT,
+            "kind": KIND,
+            "combination": asdict(cascade.combination),
+            "speed": asdict(cascade.speed),
+            "calibration": asdict(cascade.calibration),
+            **cascade.record,
+        }
+        text = json.dumps(config, indent=1, allow_nan=False)
+        (unfinished / "config.json").write_text(text + "\n", encoding="utf-8")
+        # safetensors and mkdtemp make what only their owner can read; a service often runs as another user.
+        for path in (unfinished, *unfinished.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        aside = unfinished.with_name(unfinished.name + "-old")
+        if folder.exists():
+            folder.replace(aside)
+        unfinished.replace(folder)
+        shutil.rmtree(aside, ignore_errors=True)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") -> Cascade:
+    """Raises CascadeError, CheckpointError or EncoderError, naming the folder and what is wrong with it."""
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        found = config.pop("format"), config.pop("kind")
+        if found != (FORMAT, KIND):
+            raise CascadeError(f"{path}: format and kind {found}, this version reads {(FORMAT, KIND)}")
+        combination = Combination(**config.pop("combination"))
+        speed = Speed(**config.pop("speed"))
+        calibration = Calibration(**config.pop("calibration"))
+    except CascadeError as error:
+        raise CascadeError(f"{path}: {error}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CascadeError(f"{path}: {error!r}") from error
+    first = Reranker.load(folder / "first")
+    if RANKERS[first.checkpoint.settings.ranker].units != "sentences":
+        raise CascadeError(f"{folder / 'first'}: its ranker gives sentences no scores")
+    encoder = Encoder.load(
+        str(folder / "encoder"), device=device, max_pieces=MAX_PIECES, budget=group_pieces(device)
+    )
+    reader = CrossEncoder(encoder, feature_counts(first.checkpoint.settings.features)[1])
+    head = folder / "head.safetensors"
+    try:
+        reader.head.load_state_dict(load_file(head), strict=True)
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise CascadeError(f"{head}: {error}") from error
+    return Cascade(
+        first,
+        reader,
+        combination,
+        speed,
+        calibration,
+        name=folder.name,
+        fingerprint=_fingerprint(folder, first, encoder),
+        record=config,
+        budget_ms=budget_ms,
+    )
+
+
+def _fingerprint(folder: Path, first: Reranker, encoder: Encoder) -> str:
+    digest = hashlib.sha256(f"{first.hash} {encoder.fingerprint}".encode())
+    for name in ("config.json", "head.safetensors"):
+        digest.update(name.encode() + b"\0" + (folder / name).read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,90 @@
+"""States of a frozen encoder, kept on disk in half precision, so that each sequence is encoded once.
+
+Two files that only grow: the states, and an index of what lies where. Whatever an interrupted run left half
+written is cut off when they are opened again.
+"""
+
+import fcntl
+import os
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bioasq.errors import BioqaError
+from models.encoders.inputs import EncoderInput
+
+_RECORD = np.dtype([("key", "V16"), ("begin", "<u8"), ("rows", "<u4"), ("layers", "<u4")])
+
+
+class StateCache:
+    """By one process at a time. Raises BioqaError where another has it, or where it cannot be written."""
+
+    def __init__(self, folder: Path, fingerprint: str, width: int) -> None:
+        """``fingerprint``: the encoder's; each has files of its own in the folder."""
+        self._width = width
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._index, self._states = (
+                os.open(folder / f"{fingerprint[:16]}.{kind}", os.O_RDWR | os.O_CREAT, 0o644)
+                for kind in ("index", "states")
+            )
+            fcntl.flock(self._index, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BioqaError(f"{folder}: another process uses these cached states") from error
+        except OSError as error:
+            raise BioqaError(f"{folder}: cannot keep states there: {error}") from error
+        self._known: dict[bytes, tuple[int, int, int]] = {}
+        self._end = self._open()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def close(self) -> None:
+        os.close(self._index)
+        os.close(self._states)
+
+    def get(self, key: bytes) -> Tensor | None:
+        """[rows, layers, width]"""
+        if key not in self._known:
+            return None
+        begin, rows, layers = self._known[key]
+        content = os.pread(self._states, rows * layers * self._width * 2, begin)
+        kept = np.frombuffer(content, dtype=np.float16).reshape(rows, layers, self._width)
+        return torch.from_numpy(kept.astype(np.float32))
+
+    def put(self, key: bytes, states: Tensor) -> None:
+        """The states first, then the index: what the index names is there whole."""
+        content = states.detach().numpy().astype(np.float16).tobytes()
+        record = np.array([(key, self._end, *states.shape[:2])], dtype=_RECORD)
+        place = self._end, int(states.shape[0]), int(states.shape[1])
+        os.pwrite(self._states, content, self._end)
+        os.pwrite(self._index, record.tobytes(), len(self._known) * _RECORD.itemsize)
+        self._known[key] = place
+        self._end += len(content)
+
+    def _open(self) -> int:
+        size = os.fstat(self._states).st_size
+        content = os.pread(self._index, os.fstat(self._index).st_size, 0)
+        whole = len(content) // _RECORD.itemsize
+        end = 0
+        for record in np.frombuffer(content[: whole * _RECORD.itemsize], dtype=_RECORD):
+            begin, rows, layers = (int(record[name]) for name in ("begin", "rows", "layers"))
+            after = begin + rows * layers * self._width * 2
+            if begin != end or after > size:
+                break
+            self._known[record["key"].tobytes()] = begin, rows, layers
+            end = after
+        os.ftruncate(self._index, len(self._known) * _RECORD.itemsize)
+        os.ftruncate(self._states, end)
+        return end
+
+
+def key_of(sequence: EncoderInput, layers: str) -> bytes:
+    """16 bytes that tell a sequence, its places and the layers wanted from all others."""
+    digest = blake2b(layers.encode(), digest_size=16)
+    for part in (sequence.ids, sequence.types, sequence.places):
+        digest.update(len(part).to_bytes(4, "little") + part.tobytes())
+    return digest.digest()

@@ -1,0 +1,262 @@
+"""A BERT-like encoder at work: word pieces in, states of chosen layers and places out."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from models.arrays import Ints
+from models.encoders.cache import StateCache, key_of
+from models.encoders.inputs import EncoderInput, Pieced, Template, pair, single
+from models.encoders.loading import EncoderError, device_of, open_encoder
+
+Layers = Literal["last", "all"]
+
+_OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "longformer")
+"""Model types whose positions begin after that of padding."""
+
+
+class Encoder(nn.Module):
+    """Runs on its own device, and gives states where its callers compute: on the CPU, in single precision.
+
+    Neither a sequence's company in a batch nor padding changes its states, but for rounding.
+    """
+
+    def __init__(
+        self,
+        transformer: nn.Module,
+        tokeniser: Any,
+        *,
+        name: str = "",
+        fingerprint: str = "",
+        device: str = "cpu",
+        budget: int = 8192,
+        max_pieces: int = 512,
+    ) -> None:
+        """``budget``: word pieces, padding included, that go through the transformer at once."""
+        super().__init__()
+        self.name = name
+        self.fingerprint = fingerprint
+        self.device = device_of(device)
+        self.budget = budget
+        self.transformer: Any = transformer.to(self.device)
+        config: Any = transformer.config
+        self.width = int(config.hidden_size)
+        self.layers = int(config.num_hidden_layers)
+        self.positions = min(max_pieces, _positions(config, tokeniser))
+        self._padding = int(tokeniser.pad_token_id or 0)
+        self._has_types = "token_type_ids" in tokeniser.model_input_names
+        self._backend = tokeniser.backend_tokenizer
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        self._single, self._pair = (_template(self._backend, texts) for texts in (["a"], ["a", "b"]))
+        self.cache: StateCache | None = None
+        self.freeze()
+
+    @classmethod
+    def load(
+        cls,
+        name: str,
+        *,
+        device: str = "auto",
+        download: bool = False,
+        budget: int = 8192,
+        max_pieces: int = 512,
+    ) -> "Encoder":
+        """By folder, installed package or hub name; frozen. Raises EncoderError (models.encoders.loading)."""
+        device_of(device)
+        transformer, tokeniser, fingerprint = open_encoder(name, download=download)
+        return cls(
+            transformer,
+            tokeniser,
+            name=name,
+            fingerprint=fingerprint,
+            device=device,
+            budget=budget,
+            max_pieces=max_pieces,
+        )
+
+    def freeze(self, layers: int | None = None) -> None:
+        """Freezes everything (None), nothing (-1), or the embeddings and the lower ``layers``."""
+        self.transformer.requires_grad_(layers is not None)
+        if layers is not None and layers >= 0:
+            stack = self._stack()
+            if layers > len(stack):
+                raise EncoderError(
+                    f"encoder {self.name!r} has {len(stack)} layers: {layers} cannot be frozen"
+                )
+            embeddings = getattr(self.transformer, "embeddings", None)
+            for part in (embeddings or self.transformer.get_input_embeddings(), *stack[:layers]):
+                part.requires_grad_(False)
+        self.train(self.training)
+
+    def train(self, mode: bool = True) -> "Encoder":
+        """As torch's, but a frozen encoder never drops anything out."""
+        super().train(mode)
+        self.transformer.train(mode and self.learns)
+        return self
+
+    @property
+    def learns(self) -> bool:
+        return any(parameter.requires_grad for parameter in self.transformer.parameters())
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieced]:
+        """Word pieces of running texts, not cut."""
+        return [Pieced(_ids(e), np.zeros(0, dtype=np.int64)) for e in self._encode(map(_clean, texts))]
+
+    def word_pieces(self, texts: Sequence[Sequence[str]]) -> list[Pieced]:
+        """Word pieces of texts given as words, not cut, with the place of each word's first."""
+        cleaned = [[_clean(word) for word in words] for words in texts]
+        encoded = self._encode(cleaned, is_pretokenized=True)
+        return [Pieced(_ids(e), _firsts(e, len(words))) for e, words in zip(encoded, texts, strict=True)]
+
+    def pair(self, question: Ints, text: Ints) -> EncoderInput:
+        """[CLS] question [SEP] text [SEP] as this encoder has it, for the state of [CLS]."""
+        return pair(self._pair, question, text, self.positions)
+
+    def single(self, text: Pieced) -> EncoderInput:
+        """[CLS] text [SEP], for the states of the words' first pieces."""
+        return single(self._single, text, self.positions)
+
+    @property
+    def room(self) -> int:
+        """Pieces of a single text that are read."""
+        return self.positions - self._single.special
+
+    def room_beside(self, question: int) -> int:
+        """Pieces of a text that are read beside a question of so many."""
+        room = self.positions - self._pair.special
+        return room - min(question, room // 2)
+
+    def states(self, inputs: Sequence[EncoderInput], layers: Layers = "last") -> Tensor:
+        """[rows of all inputs in turn, 1 or layers, width]: the states at each input's places.
+
+        While the encoder is frozen, those that the cache holds are taken from there, and the others put in.
+        """
+        if self.cache is None or self.learns or not inputs:
+            return self._computed(inputs, layers)
+        keys = [key_of(x, layers) for x in inputs]
+        kept = {key: self.cache.get(key) for key in keys}
+        missing = {key: x for key, x in zip(keys, inputs, strict=True) if kept[key] is None}
+        counts = [len(x.places) for x in missing.values()]
+        made = torch.split(self._computed(list(missing.values()), layers), counts)
+        for key, computed in zip(missing, made, strict=True):
+            self.cache.put(key, computed)
+            kept[key] = computed
+        return torch.cat([states for key in keys if (states := kept[key]) is not None])
+
+    def _computed(self, inputs: Sequence[EncoderInput], layers: Layers) -> Tensor:
+        counts = np.array([len(x.places) for x in inputs], dtype=np.int64)
+        starts = np.cumsum(counts) - counts
+        found, rows = [], []
+        with torch.set_grad_enabled(torch.is_grad_enabled() and self.learns):
+            for group in self._groups(inputs):
+                found.append(self._run([inputs[i] for i in group], layers).to("cpu", torch.float32))
+                rows += [np.arange(starts[i], starts[i] + counts[i]) for i in group]
+        if not found:
+            return torch.zeros(0, 1 if layers == "last" else self.layers, self.width)
+        return torch.cat(found)[torch.from_numpy(np.argsort(np.concatenate(rows)))]
+
+    def _groups(self, inputs: Sequence[EncoderInput]) -> Iterator[list[int]]:
+        """Inputs of like length, longest first, as many at once as the budget holds; at least one."""
+        group: list[int] = []
+        for i in sorted(range(len(inputs)), key=lambda i: -len(inputs[i].ids)):
+            if group and len(inputs[group[0]].ids) * (len(group) + 1) > self.budget:
+                yield group
+                group = []
+            group.append(i)
+        if group:
+            yield group
+
+    def _run(self, inputs: Sequence[EncoderInput], layers: Layers) -> Tensor:
+        """Halves the inputs when memory does not suffice, until one is too many."""
+        try:
+            return self._forward(inputs, layers)
+        except torch.OutOfMemoryError as error:
+            if len(inputs) == 1:
+                pieces = len(inputs[0].ids)
+                raise EncoderError(
+                    f"encoder {self.name!r}: no memory for a sequence of {pieces} pieces"
+                ) from error
+        # Outside the handler, which holds on to the tensors of the failed attempt.
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        half = len(inputs) // 2
+        return torch.cat([self._run(inputs[:half], layers), self._run(inputs[half:], layers)])
+
+    def _forward(self, inputs: Sequence[EncoderInput], layers: Layers) -> Tensor:
+        shape = len(inputs), max(len(x.ids) for x in inputs)
+        ids, types = torch.full(shape, self._padding), torch.zeros(shape, dtype=torch.long)
+        mask = torch.zeros(shape, dtype=torch.long)
+        for row, x in enumerate(inputs):
+            ids[row, : len(x.ids)] = torch.from_numpy(x.ids)
+            types[row, : len(x.ids)] = torch.from_numpy(x.types)
+            mask[row, : len(x.ids)] = 1
+        fed = {"input_ids": ids, "attention_mask": mask} | (
+            {"token_type_ids": types} if self._has_types else {}
+        )
+        on_device = {name: tensor.to(self.device) for name, tensor in fed.items()}
+        # On a CPU only if the caller says so, as training may.
+        half = self.device.type == "cuda" or torch.is_autocast_enabled(self.device.type)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
+            output = self.transformer(**on_device, output_hidden_states=layers == "all")
+        # The lowest of the hidden states is no layer's: the embeddings.
+        states = (output.last_hidden_state,) if layers == "last" else output.hidden_states[1:]
+        rows = torch.repeat_interleave(
+            torch.arange(len(inputs)), torch.tensor([len(x.places) for x in inputs])
+        ).to(self.device)
+        places = torch.from_numpy(np.concatenate([x.places for x in inputs])).to(self.device)
+        return torch.stack([layer[rows, places] for layer in states], dim=1)
+
+    def _stack(self) -> nn.ModuleList:
+        for module in self.transformer.modules():
+            if isinstance(module, nn.ModuleList) and len(module) == self.layers:
+                return module
+        raise EncoderError(f"encoder {self.name!r}: its layers cannot be told apart, to freeze some")
+
+    def _encode(self, texts: Any, **options: Any) -> list[Any]:
+        encoded: list[Any] = self._backend.encode_batch(list(texts), add_special_tokens=False, **options)
+        return encoded
+
+
+def _positions(config: Any, tokeniser: Any) -> int:
+    positions = int(getattr(config, "max_position_embeddings", 512))
+    if config.model_type in _OFFSET_POSITIONS:
+        positions -= int(config.pad_token_id) + 1
+    return min(positions, int(tokeniser.model_max_length))
+
+
+def _template(backend: Any, texts: list[str]) -> Template:
+    """Read off an example, as every family has its own."""
+    encoding = backend.encode(*texts)
+    parts: list[tuple[int, ...]] = []
+    types: list[int] = []
+    pieces = list(zip(encoding.ids, encoding.type_ids, encoding.sequence_ids, strict=True))
+    for text in range(len(texts)):
+        own = [place for place, piece in enumerate(pieces) if piece[2] == text]
+        before, inside = pieces[: own[0]], pieces[own[0]]
+        parts.append(tuple(id_ for id_, _, _ in before))
+        # Special pieces that stand together have one type.
+        types += [before[-1][1] if before else 0, inside[1]]
+        pieces = pieces[own[-1] + 1 :]
+    parts.append(tuple(id_ for id_, _, _ in pieces))
+    types.append(pieces[-1][1] if pieces else 0)
+    return Template(tuple(parts), tuple(types))
+
+
+def _ids(encoding: Any) -> Ints:
+    return np.array(encoding.ids, dtype=np.int64)
+
+
+def _firsts(encoding: Any, words: int) -> Ints:
+    firsts = np.full(words, -1, dtype=np.int64)
+    for place in range(len(encoding.ids) - 1, -1, -1):
+        firsts[encoding.word_ids[place]] = place
+    return firsts
+
+
+def _clean(text: str) -> str:
+    """Without lone surrogates, which are no text to a tokeniser."""
+    return text.encode("utf-8", "replace").decode("utf-8")

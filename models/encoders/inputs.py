@@ -1,0 +1,71 @@
+"""What an encoder reads: word pieces of texts, singly or in pairs, cut to what it has positions for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.arrays import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Pieced:
+    """A text as word pieces, without special ones."""
+
+    ids: Ints
+    """[pieces]"""
+    firsts: Ints
+    """[words] where each word's first piece stands, -1 for a word that has none; empty for running text."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderInput:
+    """One sequence, special pieces included, and the places whose states are wanted."""
+
+    ids: Ints
+    types: Ints
+    """[pieces] 0 for the first text, 1 for the second, as the encoder's own tokeniser sets them."""
+    places: Ints
+    """[rows]"""
+    truncated: bool
+    """Whether some of the (second) text was cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The special pieces that an encoder's tokeniser puts around texts, and the types that it gives."""
+
+    parts: tuple[tuple[int, ...], ...]
+    """Before the first text, after it, and so on: one more than there are texts."""
+    types: tuple[int, ...]
+    """Of all pieces of ``parts`` and of the texts between them, in reading order."""
+
+    @property
+    def special(self) -> int:
+        return sum(map(len, self.parts))
+
+    def join(self, *texts: Ints) -> tuple[Ints, Ints]:
+        """The texts with special pieces around them, and the types: (ids, types)."""
+        runs = [np.array(self.parts[0], dtype=np.int64)]
+        for text, part in zip(texts, self.parts[1:], strict=True):
+            runs += [text, np.array(part, dtype=np.int64)]
+        return np.concatenate(runs), np.repeat(np.array(self.types, dtype=np.int64), [len(r) for r in runs])
+
+
+def pair(template: Template, question: Ints, text: Ints, positions: int) -> EncoderInput:
+    """Question and text in one sequence of at most ``positions`` pieces, for the state of its first.
+
+    A question longer than half of the room is cut to that half; the text is cut to what is left.
+    """
+    room = positions - template.special
+    asked = question[: room // 2]
+    kept = text[: room - len(asked)]
+    ids, types = template.join(asked, kept)
+    return EncoderInput(ids, types, np.zeros(1, dtype=np.int64), len(kept) < len(text))
+
+
+def single(template: Template, text: Pieced, positions: int) -> EncoderInput:
+    """One text, for the states of its words' first pieces; those without are left out."""
+    kept = text.ids[: positions - template.special]
+    ids, types = template.join(kept)
+    firsts = text.firsts[(text.firsts >= 0) & (text.firsts < len(kept))]
+    return EncoderInput(ids, types, firsts + len(template.parts[0]), len(kept) < len(text.ids))

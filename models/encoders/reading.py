@@ -1,0 +1,63 @@
+"""Questions and documents as an encoder's word pieces."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from bioasq.domain import Document
+from models.batch import Pieces
+from models.encoders.encoder import Encoder
+from models.encoders.inputs import Pieced
+from models.text import END, words
+from models.tokens import DocumentCache, concatenate
+
+Reads = Literal["vectors", "pairs", "words"]
+"""``vectors``: static ones, no encoder. ``pairs``: question and running text in one sequence. ``words``: each
+alone, as the cleaned words that exact matches know, so that a word's state stands beside its id."""
+
+
+class Reader:
+    """Thread-safe; keeps the documents most recently read."""
+
+    def __init__(
+        self, encoder: Encoder, reads: Reads, *, by_document: bool, cached_documents: int = 20_000
+    ) -> None:
+        """``by_document``: a unit is a whole document, not a sentence."""
+        self.encoder = encoder
+        self._by_word = reads == "words"
+        self._by_document = by_document
+        self._units = DocumentCache(self._read, cached_documents)
+
+    def __call__(self, question: str, documents: Sequence[Document]) -> Pieces:
+        asked = self._cut(self._pieced([question.replace(END, " ")])[0])
+        units = tuple(unit for document in documents for unit in self._units(document))
+        return Pieces(asked, units, self._by_word)
+
+    def truncated(self, pieces: Pieces) -> int:
+        """Units that the encoder reads only in part."""
+        room = self.encoder.room
+        if not self._by_word:
+            room = self.encoder.room_beside(len(pieces.question.ids))
+        return sum(len(unit.ids) > room for unit in pieces.units)
+
+    def _read(self, document: Document) -> tuple[Pieced, ...]:
+        texts = [document.sentence_text(sentence).replace(END, " ") for sentence in document.sentences]
+        sentences = self._pieced(texts)
+        if not self._by_document:
+            return tuple(map(self._cut, sentences))
+        starts = np.cumsum([0, *(len(s.ids) for s in sentences)])
+        firsts = (
+            np.where(s.firsts >= 0, s.firsts + start, -1)
+            for s, start in zip(sentences, starts.tolist(), strict=False)
+        )
+        return (self._cut(Pieced(concatenate(s.ids for s in sentences), concatenate(firsts))),)
+
+    def _pieced(self, texts: Sequence[str]) -> list[Pieced]:
+        if self._by_word:
+            return self.encoder.word_pieces([words(text) for text in texts])
+        return self.encoder.pieces(texts)
+
+    def _cut(self, text: Pieced) -> Pieced:
+        """A word whose first piece is cut off has none."""
+        return Pieced(text.ids, np.where(text.firsts < self.encoder.room, text.firsts, -1))

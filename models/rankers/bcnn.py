@@ -1,0 +1,85 @@
+"""BCNN: how alike a question and a sentence are, seen through convolutions (Yin et al. 2016, Section 3).
+
+The sentence ranker of the pipelines PDRMM+BCNN and BERT+BCNN of Pappas and Androutsopoulos 2021, with 50
+kernels a layer, which gives the parameters of their Table 1.
+"""
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import avg_pool1d, cosine_similarity, pad
+
+from models.batch import Batch
+
+LAYERS = 2
+SIMILARITIES = LAYERS + 1
+"""Of the word vectors, and after each convolution."""
+
+
+class WideConvolution(nn.Module):
+    """Convolution that also sees windows only partly within a unit: m words give m + window - 1 columns.
+
+    Units lie packed with window - 1 zero rows around them, so that no window touches two.
+    """
+
+    def __init__(self, channels: int, kernels: int, window: int) -> None:
+        super().__init__()
+        self._gap = window - 1
+        self.convolution = nn.Conv1d(channels, kernels, window)
+
+    def forward(self, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """[words, channels] of packed units → averages over whole units [units, kernels], and over windows
+        [words, kernels], which the next layer reads."""
+        if not len(lengths):
+            empty = vectors.new_zeros(0, self.convolution.out_channels)
+            return empty, empty
+        gap = self._gap
+        unit = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
+        places = torch.arange(len(vectors)) + gap * unit
+        rows = vectors.new_zeros(len(vectors) + gap * len(lengths), vectors.shape[1])
+        rows = pad(rows.index_copy(0, places, vectors), (0, 0, gap, 0))
+        columns = torch.tanh(self.convolution(rows.T[None]))
+        owner = torch.repeat_interleave(torch.arange(len(lengths)), lengths + gap)
+        whole = _means(columns[0].T, owner, lengths + gap)
+        windows = avg_pool1d(pad(columns, (0, gap)), gap + 1, stride=1)[0].T[places]
+        # A unit without words has windows of zeros alone, which say nothing of it.
+        return whole * (lengths > 0)[:, None], windows
+
+
+class Bcnn(nn.Module):
+    """Cosines of question and unit: of their mean word vectors, and of their means after each layer."""
+
+    def __init__(self, vectors: nn.Module, dimensions: int, *, kernels: int = 50, window: int = 4) -> None:
+        """``vectors`` gives those of a batch's words, as models.rankers.pdrmm.StaticVectors does."""
+        super().__init__()
+        self.vectors = vectors
+        sizes = [dimensions, *[kernels] * LAYERS]
+        self.layers = nn.ModuleList(WideConvolution(below, above, window) for below, above in pairwise(sizes))
+
+    def forward(self, batch: Batch) -> Tensor:
+        """[S, SIMILARITIES]"""
+        terms, words = self.vectors(batch)
+        of_questions = self._summaries(terms, batch.mask.sum(1))
+        of_units = self._summaries(words, batch.lengths)
+        return torch.stack(
+            [
+                cosine_similarity(question[batch.unit_question], unit, dim=1)
+                for question, unit in zip(of_questions, of_units, strict=True)
+            ],
+            dim=1,
+        )
+
+    def _summaries(self, vectors: Tensor, lengths: Tensor) -> list[Tensor]:
+        """[units, …] at every layer; zeros for a unit without words."""
+        owner = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
+        summaries = [_means(vectors, owner, lengths)]
+        for layer in self.layers:
+            whole, vectors = layer(vectors, lengths)
+            summaries.append(whole)
+        return summaries
+
+
+def _means(rows: Tensor, owner: Tensor, lengths: Tensor) -> Tensor:
+    sums = rows.new_zeros(len(lengths), rows.shape[1]).index_add(0, owner, rows)
+    return sums / lengths.clamp(min=1)[:, None]

@@ -1,0 +1,282 @@
+"""Making a cascade: fine-tune the encoder, tune how two rankers' scores become one, measure the speed."""
+
+import platform
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from models.arrays import Booleans
+from models.calibration import calibrate
+from models.cascade import BUDGET_MS, Cascade, Combination, Reading, Speed, best_places
+from models.cascade_files import save
+from models.encoders.encoder import Encoder
+from models.encoders.loading import device_of, open_encoder
+from models.evaluation import SentenceCase, mean_average_precision, sentence_auc
+from models.features import feature_counts
+from models.rankers.cross import MAX_PIECES, CrossEncoder, group_pieces
+from models.ranking import RankedDocument, Ranking
+from models.reranker import Reranker
+from models.selection import Calibration
+from models.training.cross import CrossSettings, Progress, auc_of, fit, gold_documents
+from models.training.data import Prepared, Searcher
+from models.training.files import Preparing, file_fingerprint, prepare_file
+
+DOCUMENT_WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
+SENTENCE_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+MOST_SENTENCES = (0, 8, 6, 4)
+_SPEED_SENTENCES = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A development question after both rankers: what ``Combination`` is tuned on."""
+
+    prepared: Prepared
+    first: tuple[RankedDocument, ...]
+    reading: Reading
+
+    def labels(self) -> list[Booleans]:
+        """Of each read document's sentences."""
+        pool = self.prepared.retrieved
+        ends = np.cumsum([len(c.document.sentences) for c in pool.candidates])[:-1]
+        split = zip(pool.candidates, np.split(pool.labels, ends), strict=True)
+        by_url = {candidate.document.url: labels for candidate, labels in split}
+        return [by_url[d.document.url] for d in self.first[: len(self.reading.scores)]]
+
+
+def train_files(
+    first: str,
+    encoder: str,
+    index: Searcher,
+    train: Path,
+    dev: Path,
+    output: Path,
+    *,
+    settings: CrossSettings,
+    dev_questions: int = 100,
+    device: str = "auto",
+    half_precision: bool = False,
+    budget_ms: float = BUDGET_MS,
+    preparing: Preparing = lambda name, done, total: None,
+    progress: Callable[[Progress], None] = lambda progress: None,
+) -> Cascade:
+    """Trains a cascade over ranker ``first`` and writes it to ``output``.
+
+    Interrupted, it goes on where it was: the state is kept beside ``output``. ``dev_questions``: a random
+    share of dev's, as reading all takes long without a GPU.
+    """
+    device_of(device)
+    cheap = Reranker.load(first)
+    transformer, tokeniser, fingerprint = open_encoder(encoder)
+    reads = Encoder(
+        transformer,
+        tokeniser,
+        name=encoder,
+        fingerprint=fingerprint,
+        device=device,
+        max_pieces=MAX_PIECES,
+        budget=group_pieces(device),
+    )
+    used = cheap.checkpoint.settings.features
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.seed)
+        reader = CrossEncoder(reads, feature_counts(used)[1])
+    vocabulary = cheap.checkpoint.vocabulary
+    questions = [prepare_file(index, path, vocabulary, preparing) for path in (train, dev)]
+    learnt = gold_documents(questions[0], cheap.checkpoint.scaling, used)
+    state = output.with_name(output.name + ".training")
+    reached = fit(reader, learnt, settings, state, progress=progress)
+    record = {
+        "training": {
+            "train": file_fingerprint(train),
+            "dev": file_fingerprint(dev),
+            "encoder": Path(encoder).name,
+            "encoder_fingerprint": fingerprint,
+            **{name: v for name, v in asdict(settings).items() if v != float("inf")},
+            "gold_documents": reached.documents,
+            "gold_documents_in_all": reached.of,
+            "seconds": round(reached.seconds),
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+        }
+    }
+    made = finish(
+        cheap,
+        reader,
+        share(questions[1], dev_questions),
+        output.name,
+        record,
+        budget_ms,
+        half_precision=half_precision,
+    )
+    save(made, tokeniser, output)
+    state.unlink(missing_ok=True)
+    return made
+
+
+def share(questions: Sequence[Prepared], count: int, seed: int = 1) -> list[Prepared]:
+    """A random share, the same for the same questions and seed."""
+    chosen = list(questions)
+    random.Random(seed).shuffle(chosen)  # noqa: S311
+    return chosen[:count]
+
+
+def finish(
+    first: Reranker,
+    reader: CrossEncoder,
+    dev: Sequence[Prepared],
+    name: str,
+    record: Mapping[str, Any],
+    budget_ms: float = BUDGET_MS,
+    documents: int = 12,
+    half_precision: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Cascade:
+    """A cascade with its combination and selection tuned on dev for this budget, and its speed measured.
+
+    For tuning every sentence of the ``documents`` best of the first ranker is read.
+    """
+    reader.encoder.freeze()
+    speed = measure_speed(first, reader, dev, half_precision)
+    made = Cascade(first, reader, Combination(), speed, Calibration(), name=name, budget_ms=budget_ms)
+    read = read_questions(made, dev, documents, progress)
+    combination, calibration, scores = tune(read, speed.pieces(budget_ms))
+    # What was not tuned on is not read either.
+    combination = replace(combination, most_documents=documents)
+    if cases := gold_documents(dev, first.checkpoint.scaling, first.checkpoint.settings.features):
+        scores["sentence_auc_encoder"] = auc_of(reader, cases, half_precision=half_precision)
+    scores["dev_questions"] = len(dev)
+    return Cascade(
+        first,
+        reader,
+        combination,
+        speed,
+        calibration,
+        name=name,
+        record={**record, "scores": scores},
+        budget_ms=budget_ms,
+    )
+
+
+def measure_speed(
+    first: Reranker, reader: CrossEncoder, questions: Sequence[Prepared], half_precision: bool = False
+) -> Speed:
+    """On these threads: the first ranker's time, and the encoder's for real sentences.
+
+    The best of several, so that what else the machine did meanwhile counts little.
+    """
+    sample = [q for q in questions if q.retrieved.candidates][:7]
+    fixed, rates = [], []
+    for question in sample:
+        body = question.response.question.body
+        begun = time.perf_counter()
+        ranked = first.rank(body, question.retrieved.candidates).documents
+        fixed.append(1000 * (time.perf_counter() - begun))
+        texts = [d.document.sentence_text(s) for d in ranked for s in d.document.sentences]
+        inputs = reader.inputs(body, texts[:_SPEED_SENTENCES])
+        features = np.zeros((len(inputs), reader.features), dtype=np.float32)
+        begun = time.perf_counter()
+        reader.score(inputs, features, half_precision=half_precision)
+        rates.append(sum(len(x.ids) for x in inputs) / (1000 * (time.perf_counter() - begun)))
+    if not sample:
+        return Speed(0.0, 1.0, torch.get_num_threads(), half_precision)
+    return Speed(min(fixed), max(rates), torch.get_num_threads(), half_precision)
+
+
+def read_questions(
+    cascade: Cascade,
+    questions: Sequence[Prepared],
+    documents: int,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Read]:
+    """Every sentence of the first ranker's best documents, read by the encoder."""
+    read = []
+    for done, question in enumerate(questions, 1):
+        body = question.response.question.body.strip()
+        first = cascade.first.rank(body, question.retrieved.candidates).documents
+        reading = cascade.read(body, first[:documents], float("inf"))
+        read.append(Read(question, first, reading))
+        progress(done, len(questions))
+    return read
+
+
+def tune(questions: Sequence[Read], pieces: int) -> tuple[Combination, Calibration, dict[str, Any]]:
+    """The combination with the highest mean of document MAP and snippet F1 where so many pieces are read.
+
+    The weight of the first ranker's sentence scores comes first, by AUC within relevant documents.
+    """
+    weights = {weight: sentence_weight_auc(questions, weight) for weight in SENTENCE_WEIGHTS}
+    sentence_weight = max(weights, key=lambda weight: weights[weight])
+    scale, offset = straight_line(questions, sentence_weight)
+    golden = [q.prepared.response for q in questions]
+    best: tuple[float, Combination, Calibration, dict[str, Any]] | None = None
+    for most, weight in product(MOST_SENTENCES, DOCUMENT_WEIGHTS):
+        combination = Combination(weight, sentence_weight, scale, offset, most)
+        rankings = [ranking_of(q, combination, pieces) for q in questions]
+        calibration, f1 = calibrate(rankings, golden)
+        found = document_map(questions, rankings)
+        if best is None or found + f1 > best[0]:
+            scores = {"document_map": found, "snippet_f1": f1, "sentence_auc": weights[sentence_weight]}
+            best = found + f1, combination, calibration, scores
+    assert best is not None
+    return best[1:]
+
+
+def ranking_of(question: Read, combination: Combination, pieces: float) -> Ranking:
+    """As ``Cascade.rank`` gives it when so many word pieces are read."""
+    kept = []
+    for document, scores, lengths in zip(
+        question.first, question.reading.scores, question.reading.lengths, strict=False
+    ):
+        places = best_places(document.sentence_scores, combination.most_sentences)
+        pieces -= int(lengths[places].sum())
+        if pieces < 0:
+            break
+        partial = np.full(len(scores), np.nan)
+        partial[places] = scores[places]
+        kept.append(partial)
+    ranked = combination.apply(question.first, kept)
+    ranked.sort(key=lambda document: -document.score)
+    return Ranking(tuple(ranked))
+
+
+def sentence_weight_auc(questions: Sequence[Read], weight: float) -> float:
+    """AUC within the relevant documents among those read."""
+    return sentence_auc(
+        [
+            SentenceCase(scores + weight * np.array(document.sentence_scores), labels)
+            for q in questions
+            for document, scores, labels in zip(q.first, q.reading.scores, q.labels(), strict=False)
+        ]
+    )
+
+
+def straight_line(questions: Sequence[Read], sentence_weight: float) -> tuple[float, float]:
+    """Scale and offset that bring the first ranker's sentence scores closest to those with the encoder."""
+    pairs = [
+        (np.array(d.sentence_scores), scores)
+        for q in questions
+        for d, scores in zip(q.first, q.reading.scores, strict=False)
+    ]
+    cheap = np.concatenate([np.zeros(0), *(x for x, _ in pairs)])
+    read = np.concatenate([np.zeros(0), *(y for _, y in pairs)]) + sentence_weight * cheap
+    if len(cheap) < 2 or float(cheap.std()) < 1e-9:
+        return 1.0, 0.0
+    scale = float(np.cov(cheap, read, bias=True)[0, 1] / cheap.var())
+    return scale, float(read.mean() - scale * cheap.mean())
+
+
+def document_map(questions: Sequence[Read], rankings: Sequence[Ranking]) -> float:
+    gold = [set(q.prepared.response.documents) for q in questions]
+    by_rank = [
+        np.array([d.document.url in of_question for d in ranking.documents], dtype=np.bool_)
+        for ranking, of_question in zip(rankings, gold, strict=True)
+    ]
+    return mean_average_precision(by_rank, [len(of_question) for of_question in gold])

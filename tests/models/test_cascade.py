@@ -1,0 +1,180 @@
+from collections.abc import Callable
+from math import inf, nan
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bioasq.domain import Candidate
+from models.cascade import Cascade, CascadeError, Combination, Speed, best_places
+from models.checkpoint import Checkpoint
+from models.rankers.cross import CrossEncoder
+from models.ranking import RankedDocument
+from models.reranker import Reranker
+from models.selection import Calibration
+from tests.models.encoders.tiny import tiny_encoder
+from tests.models.toys import DOCUMENTS, ToyIndex, document
+
+BODY = "Which drug cures zelosis?"
+FEATURES = 10
+SPEED = Speed(10.0, 1.0, 1)
+
+Make = Callable[..., Cascade]
+
+
+@pytest.fixture(scope="module")
+def make(trained: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Make:
+    encoder = tiny_encoder(tmp_path_factory.mktemp("cascade") / "tiny", ["drug", "cures"])
+    torch.manual_seed(5)
+    reader = CrossEncoder(encoder, FEATURES)
+    first = Reranker(trained, name="toy")
+
+    def build(budget_ms: float = 1000, speed: Speed = SPEED, **changes: float | int) -> Cascade:
+        combination = Combination(**changes)  # type: ignore[arg-type]
+        return Cascade(first, reader, combination, speed, Calibration(2.0), name="both", budget_ms=budget_ms)
+
+    return build
+
+
+@pytest.fixture
+def candidates(index: ToyIndex) -> list[Candidate]:
+    return index.search(BODY)
+
+
+def test_with_no_budget_it_is_the_first_ranker(make: Make, candidates: list[Candidate]) -> None:
+    cascade = make(budget_ms=0, document_weight=0.0, unread_scale=2.0, unread_offset=1.0)
+    ranked, first = cascade.rank(BODY, candidates), cascade.first.rank(BODY, candidates)
+    assert [d.document for d in ranked.documents] == [d.document for d in first.documents]
+    for made, cheap in zip(ranked.documents, first.documents, strict=True):
+        assert made.score == pytest.approx(cheap.score)
+        assert made.sentence_scores == pytest.approx([2 * s + 1 for s in cheap.sentence_scores])
+
+
+def test_what_is_read_has_the_encoders_scores(make: Make, candidates: list[Candidate]) -> None:
+    cascade = make(budget_ms=1e5, document_weight=0.5, sentence_weight=0.25)
+    first = {d.document.pmid: d for d in cascade.first.rank(BODY, candidates).documents}
+    for ranked in cascade.rank(BODY, candidates).documents:
+        cheap = first[ranked.document.pmid]
+        inputs = cascade.reader.inputs(
+            BODY,
+            [
+                ("TITLE: " if s.section == "title" else "") + ranked.document.sentence_text(s)
+                for s in ranked.document.sentences
+            ],
+        )
+        example, _ = cascade.first.example(BODY, [Candidate(ranked.document, 7.0)])
+        with torch.inference_mode():
+            logits = cascade.reader(inputs, torch.from_numpy(example.features.sentences).float()).tolist()
+        expected = [x + 0.25 * s for x, s in zip(logits, cheap.sentence_scores, strict=True)]
+        assert ranked.sentence_scores == pytest.approx(expected, abs=1e-4)
+        assert ranked.score == pytest.approx(cheap.score + 0.5 * max(expected), abs=1e-4)
+
+
+def test_documents_are_read_in_order_until_one_does_not_fit(make: Make, candidates: list[Candidate]) -> None:
+    cascade = make()
+    first = cascade.first.rank(BODY, candidates).documents
+    whole = cascade.read(BODY, first, inf)
+    assert len(whole.scores) == len(first)
+    costs = [int(lengths.sum()) for lengths in whole.lengths]
+    enough = sum(costs[:3])
+    for pieces, documents in ((enough, 3), (enough - 1, 2), (costs[0] - 1, 0), (0, 0)):
+        reading = cascade.read(BODY, first, pieces)
+        assert len(reading.scores) == documents
+        for part, scores in zip(reading.scores, whole.scores, strict=False):
+            np.testing.assert_allclose(part, scores, atol=1e-5)
+
+
+def test_only_the_best_sentences_of_a_document_are_read(make: Make, candidates: list[Candidate]) -> None:
+    cascade = make()
+    first = cascade.first.rank(BODY, candidates).documents
+    reading = cascade.read(BODY, first, inf, most_sentences=1)
+    for scores, ranked in zip(reading.scores, first, strict=True):
+        assert np.flatnonzero(~np.isnan(scores)).tolist() == [int(np.argmax(ranked.sentence_scores))]
+
+
+def test_no_more_documents_are_read_than_were_tuned_on(make: Make, candidates: list[Candidate]) -> None:
+    cascade = make(budget_ms=1e5, most_documents=2, unread_offset=50.0)
+    best = [max(d.sentence_scores) for d in cascade.rank(BODY, candidates).documents]
+    assert sum(score < 40 for score in best) == 2 < len(best)
+
+
+def test_the_budget_is_pieces_not_time(make: Make, candidates: list[Candidate]) -> None:
+    slow, fast = make(speed=Speed(10.0, 0.2, 1)), make(speed=Speed(10.0, 100.0, 1))
+    assert (slow.speed.pieces(1000), fast.speed.pieces(1000)) == (198, 99_000)
+    assert slow.speed.pieces(5) == 0
+    assert slow.rank(BODY, candidates) == slow.rank(BODY, candidates)
+    assert slow.rank(BODY, candidates) != fast.rank(BODY, candidates)
+
+
+def test_the_order_of_candidates_does_not_matter(make: Make, candidates: list[Candidate]) -> None:
+    cascade = make(budget_ms=300)
+    scores = [
+        {d.document.pmid: d.score for d in cascade.rank(BODY, given).documents}
+        for given in (candidates, candidates[::-1])
+    ]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-4)
+
+
+def test_sentences_read_in_part_are_counted(make: Make) -> None:
+    long = document(1, "Zelosis.", "drug " * 300)
+    ranking = make(budget_ms=1e5).rank(BODY, [Candidate(long, 1.0), Candidate(DOCUMENTS[0], 0.5)])
+    assert ranking.truncated_sentences == 1
+    assert make(budget_ms=0).rank(BODY, [Candidate(long, 1.0)]).truncated_sentences == 0
+
+
+@pytest.mark.parametrize("given", [[], [Candidate(document(1), 1.0)]])
+def test_no_candidates_and_no_sentences(make: Make, given: list[Candidate]) -> None:
+    ranking = make().rank(BODY, given)
+    assert [d.document for d in ranking.documents] == [c.document for c in given]
+
+
+def test_hash_and_config_tell_the_budget(make: Make) -> None:
+    assert make(budget_ms=10).hash != make(budget_ms=20).hash
+    config = make(budget_ms=20).config
+    assert config["settings"] == {"ranker": "cascade", "budget_ms": 20, "pieces": 10}
+    assert config["first"]["name"] == "toy"
+
+
+def test_the_combination_by_hand() -> None:
+    documents = [
+        RankedDocument(DOCUMENTS[0], 1.0, (1.0, 2.0)),
+        RankedDocument(DOCUMENTS[1], 0.5, (3.0, -1.0)),
+        RankedDocument(document(1), 0.25, ()),
+    ]
+    combination = Combination(document_weight=0.5, sentence_weight=0.1, unread_scale=2.0, unread_offset=-1.0)
+    made = combination.apply(documents, [np.array([4.0, nan])])
+    assert [d.sentence_scores for d in made] == [(4.1, 3.0), (5.0, -3.0), ()]
+    assert [d.score for d in made] == pytest.approx([1 + 0.5 * 4.1, 0.5 + 0.5 * 5.0, 0.25])
+
+
+@given(st.lists(st.floats(-5, 5), max_size=8), st.integers(0, 9))
+def test_best_places(scores: list[float], most: int) -> None:
+    places = best_places(scores, most)
+    assert places == sorted(set(places))
+    assert len(places) == (min(most, len(scores)) if most else len(scores))
+    left = [s for place, s in enumerate(scores) if place not in places]
+    assert not left or max(left) <= min(scores[place] for place in places)
+
+
+@pytest.mark.parametrize(
+    ("make_wrong", "message"),
+    [
+        (lambda: Combination(document_weight=inf), "document_weight inf"),
+        (lambda: Combination(most_sentences=-1), "most_sentences -1"),
+        (lambda: Combination(most_sentences=1.5), "most_sentences 1.5"),  # type: ignore[arg-type]
+        (lambda: Combination(most_documents=-2), "most_documents -2"),
+        (lambda: Combination(unread_scale="1"), "unread_scale '1'"),  # type: ignore[arg-type]
+        (lambda: Speed(0.0, 0.0, 1), "speed"),
+        (lambda: Speed(-1.0, 1.0, 1), "speed"),
+    ],
+)
+def test_wrong_numbers_are_named(make_wrong: Callable[[], object], message: str) -> None:
+    with pytest.raises(CascadeError, match=message):
+        make_wrong()
+
+
+def test_a_wrong_budget(make: Make) -> None:
+    with pytest.raises(CascadeError, match="budget of -1"):
+        make(budget_ms=-1)

@@ -1,0 +1,122 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bioasq.errors import BioqaError
+from models.checkpoint import Checkpoint
+from models.rankers.cross import CrossEncoder
+from models.training.cross import (
+    CrossSettings,
+    GoldDocument,
+    Progress,
+    auc_of,
+    fit,
+    gold_documents,
+    loss_of,
+    schedule,
+)
+from models.training.data import Prepared
+from tests.models.encoders.tiny import tiny_encoder
+
+QUICK = CrossSettings(frozen_layers=1, learning_rate=1e-3, head_learning_rate=1e-2, documents_per_step=2)
+
+
+def toy_model(folder: Path) -> CrossEncoder:
+    torch.manual_seed(2)
+    return CrossEncoder(tiny_encoder(folder / "tiny", ["cures", "drug"]), 10)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> CrossEncoder:
+    return toy_model(tmp_path)
+
+
+@pytest.fixture
+def documents(prepared: list[Prepared], trained: Checkpoint) -> list[GoldDocument]:
+    return gold_documents(prepared, trained.scaling, "paper")
+
+
+def test_gold_documents_are_those_that_can_teach(
+    documents: Sequence[GoldDocument], prepared: list[Prepared]
+) -> None:
+    assert len(documents) == 10
+    for document in documents:
+        assert len(document.sentences) == len(document.features) == len(document.labels)
+        answers = [s for s, label in zip(document.sentences, document.labels, strict=True) if label]
+        assert len(answers) == 1
+        assert answers[0].startswith("Treatment with ")
+
+
+def test_learns_toys_by_heart(model: CrossEncoder, documents: list[GoldDocument]) -> None:
+    blind = [GoldDocument(d.question, d.sentences, d.features * 0, d.labels) for d in documents]
+    losses: list[float] = []
+    fit(model, blind * 12, QUICK, progress=lambda p: losses.append(p.loss))
+    assert auc_of(model, blind) > 0.95
+    assert losses[-1] < losses[0] / 2
+
+
+def test_gradients_reach_what_learns_and_nothing_frozen(
+    model: CrossEncoder, documents: list[GoldDocument]
+) -> None:
+    before = {name: value.clone() for name, value in model.named_parameters()}
+    fit(model, documents, QUICK)
+    changed = {name for name, value in model.named_parameters() if not torch.equal(value, before[name])}
+    frozen = {name for name in before if "embeddings" in name or "layer.0." in name}
+    # A key's bias shifts all of a softmax alike, so no gradient reaches it.
+    assert {name for name in set(before) - frozen if "key.bias" not in name} <= changed
+    assert not changed & frozen
+
+
+def test_interrupted_it_goes_on_where_it_was(tmp_path: Path, documents: list[GoldDocument]) -> None:
+    state = tmp_path / "state"
+    whole, halves = toy_model(tmp_path / "a"), toy_model(tmp_path / "b")
+    reached = fit(whole, documents, QUICK)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.documents == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(halves, documents, QUICK, state, keep_every_s=-1.0, progress=interrupt)
+    seen: list[int] = []
+    again = toy_model(tmp_path / "c")
+    resumed = fit(again, documents, QUICK, state, progress=lambda p: seen.append(p.documents))
+    assert (resumed.documents, resumed.of, seen[0]) == (reached.documents, 10, 6)
+    for name, value in whole.state_dict().items():
+        torch.testing.assert_close(again.state_dict()[name], value, atol=1e-5, rtol=1e-4)
+
+
+def test_a_state_of_something_else_is_refused(
+    tmp_path: Path, model: CrossEncoder, documents: list[GoldDocument]
+) -> None:
+    state = tmp_path / "state"
+    torch.save({"model": {}, "optimiser": {}, "done": 1, "seconds": 1.0}, state)
+    with pytest.raises(BioqaError, match="state: not a state of this training"):
+        fit(model, documents, QUICK, state)
+
+
+def test_training_ends_with_its_time(model: CrossEncoder, documents: list[GoldDocument]) -> None:
+    reached = fit(model, documents, CrossSettings(frozen_layers=1, documents_per_step=1, minutes=1e-9))
+    assert reached.documents < len(documents)
+
+
+def test_nothing_to_learn_from(model: CrossEncoder) -> None:
+    with pytest.raises(BioqaError, match="no gold document"):
+        fit(model, [], QUICK)
+
+
+def test_the_loss_by_hand() -> None:
+    logits, labels = torch.tensor([1.0, -1.0, 0.5]), torch.tensor([True, False, True])
+    shares = np.exp([1.0, -1.0, 0.5]) / np.exp([1.0, -1.0, 0.5]).sum()
+    probabilities = 1 / (1 + np.exp([-1.0, 1.0, -0.5]))
+    cross_entropy = -np.log([probabilities[0], 1 - probabilities[1], probabilities[2]]).mean()
+    expected = -np.log(shares[[0, 2]]).mean() + cross_entropy
+    assert loss_of(logits, labels).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_rates_rise_and_fall() -> None:
+    rates = [schedule(share, 0.1) for share in (0.0, 0.05, 0.1, 0.55, 1.0)]
+    assert rates == pytest.approx([0.02, 0.52, 1.0, 0.5, 0.03])

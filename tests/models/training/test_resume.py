@@ -1,0 +1,107 @@
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from bioasq.errors import BioqaError
+from models.registry import RankerSettings, build, learned_state, settings_of
+from models.training.loop import TrainingQuestion, fit
+from models.training.resume import Epoch
+from models.vocabulary import Vocabulary
+from tests.models.encoders.tiny import encoder_for
+from tests.models.training.test_loop import _questions
+
+SCORES = (0.1, 0.3, 0.2, 0.25)
+
+
+class _Stop(Exception):
+    pass
+
+
+def _train(
+    settings: RankerSettings,
+    questions: list[TrainingQuestion],
+    vocabulary: Vocabulary,
+    folder: Path | None,
+    stop_after: int = 9,
+) -> tuple[nn.Module, list[Epoch]]:
+    def stop(epoch: Epoch) -> None:
+        done.append(epoch.number)
+        if epoch.number == stop_after:
+            raise _Stop
+
+    done: list[int] = []
+
+    def evaluate(_: nn.Module) -> tuple[Mapping[str, float], float]:
+        return {}, SCORES[first + len(done)]
+
+    first = 2 if folder and folder.exists() else 0
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        model = build(settings, torch.from_numpy(vocabulary.vectors), encoder_for(settings))
+        return model, fit(model, settings, questions, vocabulary, evaluate, 1, stop, unfinished=folder)
+
+
+@pytest.mark.parametrize("ranker", ["jpdrmm", "jbert-nf", "jbert-adapt", "bjpdrmm"])
+def test_an_interrupted_training_ends_as_an_uninterrupted_one(
+    ranker: str, vocabulary: Vocabulary, tmp_path: Path
+) -> None:
+    settings = settings_of(ranker, dimensions=6, epochs=4, pairs_per_step=2, frozen_epochs=1)
+    questions = _questions(settings)
+    whole, epochs = _train(settings, questions, vocabulary, None)
+    folder = tmp_path / "unfinished"
+    with pytest.raises(_Stop):
+        _train(settings, questions, vocabulary, folder, stop_after=2)
+    resumed, again = _train(settings, questions, vocabulary, folder)
+    assert [e.loss for e in again] == pytest.approx([e.loss for e in epochs])
+    assert [e.score for e in again] == list(SCORES)
+    expected = learned_state(whole)
+    found = learned_state(resumed)
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        torch.testing.assert_close(found[name], value, msg=name)
+
+
+def test_of_other_settings_or_data(vocabulary: Vocabulary, tmp_path: Path) -> None:
+    settings = settings_of("jpdrmm", dimensions=6, epochs=4, pairs_per_step=2)
+    questions = _questions(settings)
+    folder = tmp_path / "unfinished"
+    with pytest.raises(_Stop):
+        _train(settings, questions, vocabulary, folder, stop_after=2)
+    with pytest.raises(BioqaError, match="of other settings or data"):
+        _train(replace(settings, learning_rate=0.1), questions, vocabulary, folder)
+    with pytest.raises(BioqaError, match="of other settings or data"):
+        _train(settings, questions[:1], vocabulary, folder)
+    (folder / "training.safetensors").write_bytes(b"\x80no")
+    with pytest.raises(BioqaError, match="not an interrupted training"):
+        _train(settings, questions, vocabulary, folder)
+
+
+def test_small_portions_give_the_step_of_one(vocabulary: Vocabulary) -> None:
+    settings = settings_of("jbert-nf", epochs=3, pairs_per_step=3)
+    questions = _questions(settings)
+    made = [
+        learned_state(_train(replace(settings, pairs_at_once=n), questions, vocabulary, None)[0])
+        for n in (3, 1)
+    ]
+    for name, value in made[0].items():
+        torch.testing.assert_close(made[1][name], value, atol=1e-4, rtol=1e-3)
+
+
+def test_an_encoder_learns_after_its_frozen_epochs(vocabulary: Vocabulary) -> None:
+    settings = settings_of("jbert", pairs_per_step=2, epochs=2, frozen_epochs=2, frozen_layers=1)
+    questions = _questions(settings)
+    original = encoder_for(settings)
+    assert original is not None
+    before = {f"sentence_ranker.text_ranker.encoder.{n}": v for n, v in original.state_dict().items()}
+    for frozen_epochs in (2, 1):
+        model, _ = _train(replace(settings, frozen_epochs=frozen_epochs), questions, vocabulary, None)
+        state = model.state_dict()
+        changed = {name for name, value in before.items() if not torch.equal(value, state[name])}
+        assert bool(changed) == (frozen_epochs == 1)
+        assert all("layer.1" in name for name in changed)
+        assert any("layer.1" in name for name in learned_state(model))
+        assert not any("layer.0" in name or "embeddings" in name for name in learned_state(model))
