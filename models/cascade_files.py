@@ -7,8 +7,6 @@ ranker becomes the default.
 
 import hashlib
 import json
-import shutil
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from models import checkpoint
 from models.cascade import BUDGET_MS, Cascade, CascadeError, Combination, Speed
 from models.encoders.encoder import Encoder
 from models.features import feature_counts
+from models.folders import written_whole
 from models.rankers.cross import MAX_PIECES, CrossEncoder, group_pieces
 from models.registry import RANKERS
 from models.reranker import WEIGHTS, Reranker
@@ -43,9 +42,7 @@ def save(cascade: Cascade, tokeniser: Any, folder: Path) -> None:
 
     ``tokeniser``: the one that came with the encoder, in transformers' form.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    with written_whole(folder) as unfinished:
         cascade.reader.encoder.transformer.save_pretrained(unfinished / "encoder")
         tokeniser.save_pretrained(unfinished / "encoder")
         save_file(cascade.reader.head.state_dict(), unfinished / "head.safetensors")
@@ -60,16 +57,6 @@ def save(cascade: Cascade, tokeniser: Any, folder: Path) -> None:
         }
         text = json.dumps(config, indent=1, allow_nan=False)
         (unfinished / "config.json").write_text(text + "\n", encoding="utf-8")
-        # safetensors and mkdtemp make what only their owner can read; a service often runs as another user.
-        for path in (unfinished, *unfinished.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
-        aside = unfinished.with_name(unfinished.name + "-old")
-        if folder.exists():
-            folder.replace(aside)
-        unfinished.replace(folder)
-        shutil.rmtree(aside, ignore_errors=True)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") -> Cascade:

@@ -8,8 +8,6 @@ Loaded strictly: every weight must be there, none may be left over, shapes must 
 
 import hashlib
 import json
-import shutil
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from torch import nn
 from bioasq.errors import BioqaError
 from models.encoders.loading import EncoderError
 from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
+from models.folders import written_whole
 from models.registry import RankerSettings, SettingsError, build, encoder_of, learned_state
 from models.selection import Calibration
 from models.vocabulary import Vocabulary, VocabularyError
@@ -68,25 +67,11 @@ class Checkpoint:
 
 def save(checkpoint: Checkpoint, folder: Path) -> None:
     """Writes the folder anew, whole or not at all; an older one of that name is replaced."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    with written_whole(folder) as unfinished:
         config = json.dumps(checkpoint.config, indent=1, allow_nan=False)
         (unfinished / "config.json").write_text(config + "\n", encoding="utf-8")
         save_file(learned_state(checkpoint.model), unfinished / "model.safetensors")
         checkpoint.vocabulary.save(unfinished)
-        # safetensors and mkdtemp make what only their owner can read; a service often runs as another user.
-        unfinished.chmod(0o755)
-        for name in FILES:
-            (unfinished / name).chmod(0o644)
-        # Aside first, so that whenever this is stopped the old or the new one is there whole.
-        aside = unfinished.with_name(unfinished.name + "-old")
-        if folder.exists():
-            folder.replace(aside)
-        unfinished.replace(folder)
-        shutil.rmtree(aside, ignore_errors=True)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def load(folder: Path, *, device: str = "auto") -> Checkpoint:

@@ -20,6 +20,7 @@ from app.settings import load_settings
 from bioasq.domain import Document
 from bioasq.errors import BioqaError
 from indexer.events import Upsert
+from indexer.load import require_files
 from indexer.medline import read
 
 if TYPE_CHECKING:
@@ -67,8 +68,7 @@ def vocabulary(
     """Make a vocabulary from MEDLINE files: word vectors and document frequencies."""
     from models.vocabulary import Vocabulary
 
-    if missing := [str(path) for path in files if not path.is_file()]:
-        raise BioqaError(f"no such file: {', '.join(missing)}")
+    require_files(files)
     with progress("reading", len(files)) as report:
         made = Vocabulary.build(
             _documents(files, report), dimensions=dimensions, min_count=min_count, seed=seed

@@ -12,10 +12,11 @@ from indexer.ledger import LoadedFile
 from indexer.releases.elastic_lock import ElasticLock
 from indexer.releases.shelf import Release, parse_release_name
 from indexer.search.base import IndexStats
-from indexer.search.connection import Access, Place, connect, engine_errors
+from indexer.search.connection import connect, engine_errors
 from indexer.search.elastic import ElasticIndex
 from indexer.search.elastic_target import ElasticTarget, ledger_name, read_ledger
 from indexer.search.mapping import DEFAULT_SHAPE, Shape
+from indexer.search.place import Access, Place
 from indexer.target import LoadTarget
 
 NOTE = "release"

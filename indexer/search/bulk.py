@@ -22,12 +22,12 @@ from bioasq.errors import BioqaError
 from indexer.search.connection import (
     LONGEST_REASON,
     RETRIED_STATUS,
-    Place,
     describe,
     describe_fault,
     disk_full,
     is_disk_full,
 )
+from indexer.search.place import Place
 
 REQUEST_BYTES = 4_000_000
 SENDERS = 2

@@ -17,11 +17,7 @@ from elasticsearch import (
 )
 
 from bioasq.errors import BioqaError
-from indexer.search.place import NO_CREDENTIALS as NO_CREDENTIALS
-from indexer.search.place import Access as Access
-from indexer.search.place import Place as Place
-from indexer.search.place import is_url as is_url
-from indexer.search.place import place as place
+from indexer.search.place import NO_CREDENTIALS, Access, Place
 
 MAJOR = 9
 """The server's major version must be the client's."""

@@ -24,7 +24,7 @@ from bioasq.errors import BioqaError
 from indexer.events import Delete, Event
 from indexer.search.base import Applied, IndexStats, Rejection
 from indexer.search.bulk import ORDER_BITS, Answered, BulkWriter, Operation, Outcome, Unfinished
-from indexer.search.connection import Place, describe_fault, engine_errors, error_type
+from indexer.search.connection import describe_fault, engine_errors, error_type
 from indexer.search.mapping import (
     DEFAULT_SHAPE,
     FORMAT,
@@ -34,6 +34,7 @@ from indexer.search.mapping import (
     source,
     tombstone,
 )
+from indexer.search.place import Place
 from indexer.search.query import clean, preference, request
 from indexer.search.records import PMID, Record, encode, pmid_number
 
@@ -271,6 +272,7 @@ class ElasticIndex:
         applied = Applied()
         outcomes = self._writer.drain()
         upserted = 0
+        rejected: list[Rejection] = []
         while outcomes:
             conflicts = []
             for outcome in outcomes:
@@ -278,12 +280,12 @@ class ElasticIndex:
                     case "created" | "updated":
                         upserted += 1
                     case "rejected":
-                        applied += Applied(rejected=(_rejection(outcome),))
+                        rejected.append(_rejection(outcome))
                     case "conflict":
                         conflicts.append(outcome.operation)
             applied += self._resolve(conflicts)
             outcomes = self._writer.drain()
-        return applied + Applied(upserted=upserted)
+        return applied + Applied(upserted=upserted, rejected=tuple(rejected))
 
     def commit(self) -> None:
         """Make what was written visible. It is durable since the server acknowledged it."""
