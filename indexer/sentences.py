@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from bioasq.domain import Part, Sentence
-from indexer.labels import LABEL
+from bioasq.labels import LABEL
 from indexer.punkt import ABBREVIATIONS, breaks
 
 Span = tuple[int, int]

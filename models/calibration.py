@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 
 from bioasq.domain import MAX_ITEMS, Response
+from bioasq.labels import is_label
 from bioasq.overlap import Span, merged_spans
 from models.arrays import Floats
 from models.ranking import RankedDocument, Ranking
@@ -76,15 +77,22 @@ def _case(
     document_deviation: float,
 ) -> _Case:
     spans = merged_spans(gold.snippets)
-    counts = [len(d.document.sentences) for d in documents]
-    sentences = [(d.document.url, s) for d in documents for s in d.document.sentences]
-    scores = np.array([s for d in documents for s in d.sentence_scores], dtype=np.float64)
+    selectable = [
+        (owner, document.document.url, sentence, score)
+        for owner, document in enumerate(documents)
+        for sentence, score in zip(document.document.sentences, document.sentence_scores, strict=True)
+        if not is_label(document.document, sentence)
+    ]
+    owners, urls, sentences, scores = zip(*selectable, strict=True) if selectable else ((), (), (), ())
+    overlaps = [
+        _overlap(url, s.section, s.begin, s.end, spans) for url, s in zip(urls, sentences, strict=True)
+    ]
     return _Case(
-        (scores - mean) / deviation,
+        (np.array(scores, dtype=np.float64) - mean) / deviation,
         np.array([d.score for d in documents], dtype=np.float64) / document_deviation,
-        np.repeat(np.arange(len(documents)), counts),
-        np.array([s.end - s.begin + 1 for _, s in sentences], dtype=np.float64),
-        np.array([_overlap(url, s.section, s.begin, s.end, spans) for url, s in sentences], dtype=np.float64),
+        np.array(owners, dtype=np.int64),
+        np.array([s.end - s.begin + 1 for s in sentences], dtype=np.float64),
+        np.array(overlaps, dtype=np.float64),
         float(sum(span.size for span in spans)),
     )
 

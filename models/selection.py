@@ -3,6 +3,7 @@
 A sentence's selection score is sigmoid(c·s + o) × softmax(a·d) over the selected documents: Pappas and
 Androutsopoulos 2021 multiply the sentence's score by the document's; the three scalars (c, o, a) put the
 two on one scale, and are tuned on development questions for every system alike, baselines included.
+A sentence that is only the label of a part of the abstract ("METHODS:") is never selected.
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bioasq.domain import MAX_ITEMS
+from bioasq.labels import is_label
 from models.ranking import RankedSentence, Ranking, Selection
 
 
@@ -40,6 +42,7 @@ def select(
             (share * _probability(ranked.sentence_scores, calibration)).tolist(),
             strict=True,
         )
+        if not is_label(ranked.document, sentence)
     ]
     scored.sort(key=lambda s: -s.score)
     return Selection(documents, tuple(scored[:max_snippets]))

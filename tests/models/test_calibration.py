@@ -103,6 +103,17 @@ def test_gold_of_another_section_or_document_does_not_count() -> None:
         assert f1 == expected == _official([ranking], [response], scalars)
 
 
+def test_labels_are_not_counted_as_they_are_not_selected() -> None:
+    sources = [document(i, "", "AIMS:", f"Velorin helped {i} people.", "Age was noted.") for i in range(1, 9)]
+    ranking = Ranking(tuple(RankedDocument(d, 1.0, (5.0, 2.0, -1.0)) for d in sources))
+    gold = Response(Question("q", ""), (), tuple(snippet(d, d.sentences[1]) for d in sources))
+    scalars, f1 = calibrate([ranking], [gold])
+    found = select(ranking, scalars).response(gold.question).snippets
+    assert all(s.text != "AIMS:" for s in found)
+    assert f1 == pytest.approx(_official([ranking], [gold], scalars), abs=1e-12)
+    assert f1 > 0.8
+
+
 @pytest.mark.parametrize("rankings", [[Ranking(())], [Ranking((RankedDocument(document(1), 2.0, ()),))]])
 def test_nothing_to_select_gives_usable_scalars(rankings: list[Ranking]) -> None:
     gold = Response(Question("q", ""), (), (Snippet("d", "", "abstract", "abstract", 0, 5),))

@@ -68,6 +68,18 @@ def test_no_documents_and_documents_without_sentences() -> None:
     assert _order(select(Ranking((bare, ranked(2, 1.0, 0.3))), PLAIN)) == [("2", 0)]
 
 
+def test_a_label_is_never_selected() -> None:
+    texts = ("BACKGROUND:", "We tried velorin.", "Results and discussion:", "It works:", "RESULTS: It does.")
+    labelled = RankedDocument(document(1, "METHODS:", *texts), 1.0, (0.0, 9.0, 1.0, 8.0, 2.0, 3.0))
+    selection = select(Ranking((labelled,)), PLAIN)
+    assert [s.text for s in selection.sentences] == [texts[4], texts[3], texts[1], "METHODS:"]
+
+
+def test_an_abstract_of_labels_alone_has_nothing_to_select() -> None:
+    only = RankedDocument(document(1, "", "AIMS:", "RESULTS:"), 1.0, (3.0, 2.0))
+    assert select(Ranking((only,)), PLAIN) == Selection((only,), ())
+
+
 _SCORE = st.floats(-1e9, 1e9)
 _SCALE = st.floats(0, 1e3)
 

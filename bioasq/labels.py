@@ -1,5 +1,9 @@
 """Labels of an abstract's sections inside its text: "METHODS:", "Results and discussion:"."""
 
+import re
+
+from bioasq.domain import Document, Sentence
+
 _WORDS = (
     "abstract|aims?|analysis|approach|areas|background|cases?|clinical|conclusions?|context|covered|data|design"
     "|discussion|evidence|experimental|expert|extraction|features|findings|funding|goals?|hypothesis|implications"
@@ -13,3 +17,14 @@ _PHRASE = rf"(?i:{_WORDS})(?:(?: |, ?| ?/ ?| and | & | of )(?i:{_WORDS})){{0,5}}
 
 LABEL = rf"(?:[A-Z]{{3}}[A-Z /,&()-]*|(?=[A-Z]){_PHRASE}):"
 """A regular expression: capitals, or a capitalised phrase of words that name sections; then a colon."""
+
+_WHOLE = re.compile(LABEL)
+
+
+def is_label(document: Document, sentence: Sentence) -> bool:
+    """Whether the sentence is nothing but the label of a part of the abstract: it answers no question."""
+    text = document.sentence_text(sentence)
+    if sentence.section == "title" or not text.endswith(":") or text == ":":
+        return False
+    named = any(part.label == text[:-1] and part.begin == sentence.begin for part in document.parts)
+    return named or _WHOLE.fullmatch(text) is not None
