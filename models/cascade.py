@@ -17,9 +17,8 @@ import numpy as np
 
 from bioasq.domain import Candidate, Document
 from bioasq.errors import BioqaError
-from models.arrays import Floats, Ints
-from models.encoders.inputs import EncoderInput
-from models.rankers.cross import CrossEncoder, sentence_texts
+from models.arrays import Floats
+from models.rankers.cross import CrossEncoder, Passage, sentence_texts
 from models.ranking import RankedDocument, Ranking
 from models.reranker import Reranker
 from models.selection import Calibration
@@ -43,8 +42,6 @@ class Combination:
     """What the first ranker's score of a sentence is worth where the encoder did not read: scale and offset
     of the straight line that is closest to the scores of those read."""
     unread_offset: float = 0.0
-    most_sentences: int = 0
-    """How many of a document's sentences are read, the first ranker's best; 0 for all."""
     most_documents: int = 0
     """How many documents are read, whatever the budget; 0 for all."""
 
@@ -53,22 +50,20 @@ class Combination:
             value = getattr(self, setting.name)
             if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
                 raise CascadeError(f"{setting.name} {value!r} is not a number")
-        for name in ("most_sentences", "most_documents"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 0:
-                raise CascadeError(f"{name} {value!r} is not a whole number from 0")
+        if type(self.most_documents) is not int or self.most_documents < 0:
+            raise CascadeError(f"most_documents {self.most_documents!r} is not a whole number from 0")
 
     def apply(self, first: Sequence[RankedDocument], read: Sequence[Floats]) -> list[RankedDocument]:
-        """In the first ranker's order, with new scores. ``read``: the encoder's of each document's sentences,
-        NaN where it did not read; documents after the last of ``read`` were not read at all.
+        """In the first ranker's order, with new scores. ``read``: the encoder's of the sentences of each of
+        the first documents; those after the last of them were not read.
         """
         made = []
         for place, document in enumerate(first):
             cheap = np.array(document.sentence_scores, dtype=np.float64)
-            scores = self.unread_scale * cheap + self.unread_offset
             if place < len(read):
-                known = ~np.isnan(read[place])
-                scores[known] = read[place][known] + self.sentence_weight * cheap[known]
+                scores = read[place] + self.sentence_weight * cheap
+            else:
+                scores = self.unread_scale * cheap + self.unread_offset
             best = float(scores.max()) if len(scores) else 0.0
             score = document.score + self.document_weight * best
             made.append(RankedDocument(document.document, score, tuple(scores.tolist())))
@@ -94,22 +89,14 @@ class Speed:
         return max(0, int((budget_ms - self.fixed_ms) * self.pieces_per_ms))
 
 
-def best_places(scores: Sequence[float], most: int) -> list[int]:
-    """Places of the highest scores, in reading order; all of them if ``most`` is 0."""
-    places = range(len(scores))
-    if not most:
-        return list(places)
-    return sorted(sorted(places, key=lambda place: -scores[place])[:most])
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What the encoder read, for as many documents as it came to."""
 
     scores: list[Floats]
-    """Of each document's sentences; NaN where it did not read."""
-    lengths: list[Ints]
-    """Word pieces of each document's sentences, read or not."""
+    """Of each document's sentences."""
+    costs: list[int]
+    """Word pieces that each document took."""
     truncated: int
     """Sentences that were read in part."""
 
@@ -171,53 +158,35 @@ class Cascade:
         first = self.first.rank(question, candidates).documents
         combination = self.combination
         readable = first[: combination.most_documents or None]
-        reading = self.read(question, readable, self.speed.pieces(self.budget_ms), combination.most_sentences)
+        reading = self.read(question, readable, self.speed.pieces(self.budget_ms))
         ranked = combination.apply(first, reading.scores)
         ranked.sort(key=lambda document: -document.score)
         return Ranking(tuple(ranked), reading.truncated)
 
-    def read(
-        self, question: str, documents: Sequence[RankedDocument], pieces: float, most_sentences: int = 0
-    ) -> "Reading":
-        """The encoder's logits of the sentences that so many word pieces allow: see ``plan``."""
-        inputs: list[list[EncoderInput]] = []
-        chosen: list[list[int]] = []
+    def read(self, question: str, documents: Sequence[RankedDocument], pieces: float) -> Reading:
+        """The encoder's logits of the sentences of as many documents as so many word pieces allow."""
+        passages: list[list[Passage]] = []
         for ranked in documents:
-            made = self.reader.inputs(question, sentence_texts(ranked.document))
-            lengths = [len(x.ids) for x in made]
-            places = best_places(ranked.sentence_scores, most_sentences)
-            pieces -= sum(lengths[place] for place in places)
+            made = self.reader.passages(question, sentence_texts(ranked.document))
+            pieces -= sum(passage.cost for passage in made)
             if pieces < 0:
                 break
-            inputs.append(made)
-            chosen.append(places)
-        wanted = [made[place] for made, places in zip(inputs, chosen, strict=True) for place in places]
-        logits = self._logits(question, [d.document for d in documents[: len(chosen)]], chosen, wanted)
-        scores, begin = [], 0
-        for made, places in zip(inputs, chosen, strict=True):
-            of_document = np.full(len(made), np.nan)
-            of_document[places] = logits[begin : begin + len(places)]
-            scores.append(of_document)
-            begin += len(places)
-        lengths_of = [np.array([len(x.ids) for x in made], dtype=np.int64) for made in inputs]
-        return Reading(scores, lengths_of, sum(x.truncated for x in wanted))
+            passages.append(made)
+        read = [ranked.document for ranked in documents[: len(passages)]]
+        logits = self._logits(question, read, [passage for made in passages for passage in made])
+        ends = np.cumsum([len(document.sentences) for document in read], dtype=np.int64)[:-1]
+        scores = np.split(logits, ends) if read else []
+        costs = [sum(passage.cost for passage in made) for made in passages]
+        return Reading(scores, costs, sum(p.truncated for made in passages for p in made))
 
-    def _logits(
-        self,
-        question: str,
-        documents: Sequence[Document],
-        chosen: Sequence[Sequence[int]],
-        inputs: Sequence[EncoderInput],
-    ) -> Floats:
-        if not inputs:
+    def _logits(self, question: str, documents: Sequence[Document], passages: Sequence[Passage]) -> Floats:
+        if not passages:
             return np.zeros(0)
         loaded = self.first.checkpoint
         # A sentence's features depend on its own document only: no first-stage score is needed.
         _, features = self.first.example(question, [Candidate(document, 0.0) for document in documents])
         scaled = loaded.scaling.apply(features, loaded.settings.features).sentences
-        starts = np.cumsum([0, *(len(document.sentences) for document in documents)])
-        rows = [start + place for start, places in zip(starts, chosen, strict=False) for place in places]
-        return self.reader.score(inputs, scaled[rows], half_precision=self.speed.half_precision)
+        return self.reader.score(passages, scaled, half_precision=self.speed.half_precision)
 
 
 def _budget(budget_ms: float) -> float:

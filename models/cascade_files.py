@@ -19,12 +19,12 @@ from models.cascade import BUDGET_MS, Cascade, CascadeError, Combination, Speed
 from models.encoders.encoder import Encoder
 from models.features import feature_counts
 from models.folders import written_whole
-from models.rankers.cross import MAX_PIECES, CrossEncoder, group_pieces
+from models.rankers.cross import CrossEncoder, group_pieces
 from models.registry import RANKERS
 from models.reranker import WEIGHTS, Reranker
 from models.selection import Calibration
 
-FORMAT = 1
+FORMAT = 2
 KIND = "cascade"
 
 
@@ -77,9 +77,7 @@ def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") ->
     first = Reranker.load(folder / "first")
     if RANKERS[first.checkpoint.settings.ranker].units != "sentences":
         raise CascadeError(f"{folder / 'first'}: its ranker gives sentences no scores")
-    encoder = Encoder.load(
-        str(folder / "encoder"), device=device, max_pieces=MAX_PIECES, budget=group_pieces(device)
-    )
+    encoder = Encoder.load(str(folder / "encoder"), device=device, budget=group_pieces(device))
     reader = CrossEncoder(encoder, feature_counts(first.checkpoint.settings.features)[1])
     head = folder / "head.safetensors"
     try:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from models.arrays import Ints
 from models.encoders.cache import StateCache, key_of
-from models.encoders.inputs import EncoderInput, Pieced, Template, pair, single
+from models.encoders.inputs import EncoderInput, Pieced, Template, pair, passage, single
 from models.encoders.loading import EncoderError, device_of, open_encoder
 
 Layers = Literal["last", "all"]
@@ -115,6 +115,10 @@ class Encoder(nn.Module):
     def pair(self, question: Ints, text: Ints) -> EncoderInput:
         """[CLS] question [SEP] text [SEP] as this encoder has it, for the state of [CLS]."""
         return pair(self._pair, question, text, self.positions)
+
+    def passage(self, question: Ints, text: Ints) -> EncoderInput:
+        """[CLS] question [SEP] text [SEP] as this encoder has it, for the states of the text's pieces."""
+        return passage(self._pair, question, text, self.positions)
 
     def single(self, text: Pieced) -> EncoderInput:
         """[CLS] text [SEP], for the states of the words' first pieces."""

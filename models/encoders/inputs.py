@@ -1,6 +1,6 @@
 """What an encoder reads: word pieces of texts, singly or in pairs, cut to what it has positions for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,6 +61,14 @@ def pair(template: Template, question: Ints, text: Ints, positions: int) -> Enco
     kept = text[: room - len(asked)]
     ids, types = template.join(asked, kept)
     return EncoderInput(ids, types, np.zeros(1, dtype=np.int64), len(kept) < len(text))
+
+
+def passage(template: Template, question: Ints, text: Ints, positions: int) -> EncoderInput:
+    """As ``pair``, for the states of all of the text's pieces."""
+    made = pair(template, question, text, positions)
+    begin = sum(map(len, template.parts[:2])) + min(len(question), (positions - template.special) // 2)
+    end = len(made.ids) - len(template.parts[2])
+    return replace(made, places=np.arange(begin, end, dtype=np.int64))
 
 
 def single(template: Template, text: Pieced, positions: int) -> EncoderInput:

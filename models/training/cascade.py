@@ -5,7 +5,6 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,13 @@ import torch
 
 from models.arrays import Booleans
 from models.calibration import calibrate
-from models.cascade import BUDGET_MS, Cascade, Combination, Reading, Speed, best_places
+from models.cascade import BUDGET_MS, Cascade, Combination, Reading, Speed
 from models.cascade_files import save
 from models.encoders.encoder import Encoder
 from models.encoders.loading import device_of, open_encoder
 from models.evaluation import SentenceCase, mean_average_precision, sentence_auc
 from models.features import feature_counts
-from models.rankers.cross import MAX_PIECES, CrossEncoder, group_pieces
+from models.rankers.cross import CrossEncoder, group_pieces, sentence_texts
 from models.ranking import RankedDocument, Ranking
 from models.reranker import Reranker
 from models.selection import Calibration
@@ -30,8 +29,7 @@ from models.training.files import Preparing, file_fingerprint, prepare_file
 
 DOCUMENT_WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
 SENTENCE_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
-MOST_SENTENCES = (0, 8, 6, 4)
-_SPEED_SENTENCES = 48
+_SPEED_DOCUMENTS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,6 @@ def train_files(
         name=encoder,
         fingerprint=fingerprint,
         device=device,
-        max_pieces=MAX_PIECES,
         budget=group_pieces(device),
     )
     used = cheap.checkpoint.settings.features
@@ -100,8 +97,9 @@ def train_files(
             "encoder": Path(encoder).name,
             "encoder_fingerprint": fingerprint,
             **{name: v for name, v in asdict(settings).items() if v != float("inf")},
-            "gold_documents": reached.documents,
-            "gold_documents_in_all": reached.of,
+            "gold_documents": len(learnt),
+            "documents_seen": reached.documents,
+            "documents_to_see": reached.of,
             "seconds": round(reached.seconds),
             "torch": torch.__version__,
             "python": platform.python_version(),
@@ -179,12 +177,12 @@ def measure_speed(
         begun = time.perf_counter()
         ranked = first.rank(body, question.retrieved.candidates).documents
         fixed.append(1000 * (time.perf_counter() - begun))
-        texts = [d.document.sentence_text(s) for d in ranked for s in d.document.sentences]
-        inputs = reader.inputs(body, texts[:_SPEED_SENTENCES])
-        features = np.zeros((len(inputs), reader.features), dtype=np.float32)
+        texts = [sentence_texts(d.document) for d in ranked[:_SPEED_DOCUMENTS]]
+        passages = [p for sentences in texts for p in reader.passages(body, sentences)]
+        features = np.zeros((sum(map(len, texts)), reader.features), dtype=np.float32)
         begun = time.perf_counter()
-        reader.score(inputs, features, half_precision=half_precision)
-        rates.append(sum(len(x.ids) for x in inputs) / (1000 * (time.perf_counter() - begun)))
+        reader.score(passages, features, half_precision=half_precision)
+        rates.append(sum(p.cost for p in passages) / (1000 * (time.perf_counter() - begun)))
     if not sample:
         return Speed(0.0, 1.0, torch.get_num_threads(), half_precision)
     return Speed(min(fixed), max(rates), torch.get_num_threads(), half_precision)
@@ -217,8 +215,8 @@ def tune(questions: Sequence[Read], pieces: int) -> tuple[Combination, Calibrati
     scale, offset = straight_line(questions, sentence_weight)
     golden = [q.prepared.response for q in questions]
     best: tuple[float, Combination, Calibration, dict[str, Any]] | None = None
-    for most, weight in product(MOST_SENTENCES, DOCUMENT_WEIGHTS):
-        combination = Combination(weight, sentence_weight, scale, offset, most)
+    for weight in DOCUMENT_WEIGHTS:
+        combination = Combination(weight, sentence_weight, scale, offset)
         rankings = [ranking_of(q, combination, pieces) for q in questions]
         calibration, f1 = calibrate(rankings, golden)
         found = document_map(questions, rankings)
@@ -231,18 +229,8 @@ def tune(questions: Sequence[Read], pieces: int) -> tuple[Combination, Calibrati
 
 def ranking_of(question: Read, combination: Combination, pieces: float) -> Ranking:
     """As ``Cascade.rank`` gives it when so many word pieces are read."""
-    kept = []
-    for document, scores, lengths in zip(
-        question.first, question.reading.scores, question.reading.lengths, strict=False
-    ):
-        places = best_places(document.sentence_scores, combination.most_sentences)
-        pieces -= int(lengths[places].sum())
-        if pieces < 0:
-            break
-        partial = np.full(len(scores), np.nan)
-        partial[places] = scores[places]
-        kept.append(partial)
-    ranked = combination.apply(question.first, kept)
+    fit = int(np.searchsorted(np.cumsum(question.reading.costs), pieces, side="right"))
+    ranked = combination.apply(question.first, question.reading.scores[:fit])
     ranked.sort(key=lambda document: -document.score)
     return Ranking(tuple(ranked))
 

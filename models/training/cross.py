@@ -1,8 +1,8 @@
-"""Fine-tuning a cross-encoder on the sentences of gold documents.
+"""Fine-tuning a cross-encoder on gold documents, and on irrelevant ones of the same questions.
 
-Each step takes some gold documents with their questions. The loss of one is a softmax over its sentences
-(which of them answer?) plus cross-entropy (does this one?). Training can be stopped and goes on where its
-last state was kept.
+The loss of a gold document is a softmax over its sentences (which of them answer?) plus cross-entropy (does
+this one?). An irrelevant document beside it has cross-entropy alone, and the best sentence of the gold one is
+to win over its best (a logistic loss). Training can be stopped and goes on where its last state was kept.
 """
 
 import random
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax
+from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, softplus
 from torch.nn.utils import clip_grad_norm_
 
 from bioasq.errors import BioqaError
@@ -23,7 +23,19 @@ from models.arrays import Booleans, Floats
 from models.evaluation import SentenceCase, sentence_auc
 from models.features import FeatureSet, Scaling
 from models.rankers.cross import CrossEncoder, sentence_texts
-from models.training.data import Prepared
+from models.training.data import Pool, Prepared
+
+RIVALS = 20
+"""Of the best irrelevant candidates, how many an irrelevant document is drawn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document's sentences as they are read."""
+
+    sentences: tuple[str, ...]
+    features: Floats
+    """[sentences, features] scaled"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +43,11 @@ class GoldDocument:
     """A gold document some of whose sentences are relevant, and some not."""
 
     question: str
-    sentences: tuple[str, ...]
-    features: Floats
-    """[sentences, features] scaled"""
+    text: Text
     labels: Booleans
     """[sentences]"""
+    rivals: Sequence[Text] = ()
+    """Irrelevant documents that the question found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +58,22 @@ class CrossSettings:
     learning_rate: float = 7e-5
     head_learning_rate: float = 1e-3
     documents_per_step: int = 4
-    most_relevant: int = 6
-    most_irrelevant: int = 6
-    """Of a document's sentences of either kind that a step takes, at random where there are more."""
+    passes: int = 2
+    """Over the gold documents, each in an order of its own."""
+    rival_share: float = 0.5
+    """The share of gold documents that an irrelevant one is read beside, drawn anew each time."""
+    document_weight: float = 0.5
+    """Of the logistic loss over the two documents' best sentences."""
     warm_up: float = 0.06
     """The share of training in which the rates rise; then they fall in a straight line."""
     minutes: float = float("inf")
-    """Training ends when they are over or when every document has been seen once, whichever is first."""
+    """Training ends when they are over or when the passes are, whichever is first."""
     seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """After a step: documents seen of all, the mean loss of the last steps, seconds in all."""
+    """After a step: documents seen of all passes', the mean loss of the last steps, seconds in all."""
 
     documents: int
     of: int
@@ -67,21 +82,34 @@ class Progress:
 
 
 def gold_documents(
-    prepared: Sequence[Prepared], scaling: Scaling, features: FeatureSet
+    prepared: Sequence[Prepared], scaling: Scaling, features: FeatureSet, rivals: int = RIVALS
 ) -> list[GoldDocument]:
     """Gold documents that can teach which of their sentences answer."""
     found = []
     for question in prepared:
-        scaled = scaling.apply(question.gold.features, features).sentences
-        begin = 0
-        for candidate in question.gold.candidates:
-            rows = slice(begin, begin + len(candidate.document.sentences))
-            begin = rows.stop
-            labels = question.gold.labels[rows]
+        pool = question.retrieved
+        irrelevant = [
+            text
+            for text, gold in zip(_texts(pool, scaling, features, rivals), pool.relevant, strict=False)
+            if not gold
+        ]
+        ends = np.cumsum([len(c.document.sentences) for c in question.gold.candidates])[:-1]
+        labels_of = np.split(question.gold.labels, ends)
+        for text, labels in zip(_texts(question.gold, scaling, features), labels_of, strict=True):
             if labels.any() and not labels.all():
-                texts = tuple(sentence_texts(candidate.document))
-                found.append(GoldDocument(question.response.question.body, texts, scaled[rows], labels))
+                found.append(GoldDocument(question.response.question.body, text, labels, irrelevant))
     return found
+
+
+def _texts(pool: Pool, scaling: Scaling, features: FeatureSet, most: int | None = None) -> list[Text]:
+    """Of the first candidates, all that have sentences or not."""
+    scaled = scaling.apply(pool.features, features).sentences
+    made, begin = [], 0
+    for candidate in pool.candidates[:most]:
+        end = begin + len(candidate.document.sentences)
+        made.append(Text(sentence_texts(candidate.document), scaled[begin:end]))
+        begin = end
+    return made
 
 
 def fit(
@@ -92,7 +120,7 @@ def fit(
     keep_every_s: float = 240.0,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Progress:
-    """Trains in place: one pass over the documents in random order, no dropout.
+    """Trains in place: passes over the documents in random order, no dropout.
 
     ``state``: a file that training is kept in every ``keep_every_s`` seconds and at the end, and goes on from
     if it is there. Raises BioqaError if there is no document.
@@ -101,8 +129,7 @@ def fit(
         raise BioqaError("no gold document has both relevant and irrelevant sentences: nothing to learn from")
     model.encoder.freeze(settings.frozen_layers)
     model.eval()
-    order = list(documents)
-    random.Random(settings.seed).shuffle(order)  # noqa: S311
+    order = _order(documents, settings)
     optimiser = _optimiser(model, settings)
     done, spent = _resume(state, model, optimiser) if state is not None and state.is_file() else (0, 0.0)
     rates = [group["lr"] for group in (*_groups(model, settings),)]
@@ -144,10 +171,19 @@ def auc_of(model: CrossEncoder, documents: Sequence[GoldDocument], *, half_preci
     """Mean area under the ROC curve within these documents."""
     cases = []
     for document in documents:
-        inputs = model.inputs(document.question, document.sentences)
-        scores = model.score(inputs, document.features, half_precision=half_precision)
+        passages = model.passages(document.question, document.text.sentences)
+        scores = model.score(passages, document.text.features, half_precision=half_precision)
         cases.append(SentenceCase(scores, document.labels))
     return sentence_auc(cases)
+
+
+def _order(documents: Sequence[GoldDocument], settings: CrossSettings) -> list[GoldDocument]:
+    shuffled = []
+    for number in range(settings.passes):
+        once = list(documents)
+        random.Random(1000 * settings.seed + number).shuffle(once)  # noqa: S311
+        shuffled += once
+    return shuffled
 
 
 def _step(
@@ -157,17 +193,21 @@ def _step(
     settings: CrossSettings,
     number: int,
 ) -> float:
-    inputs, features, labels = [], [], []
-    for place, document in enumerate(documents):
-        kept = _sample(document.labels, settings, number + place)
-        inputs += model.inputs(document.question, [document.sentences[row] for row in kept])
-        features.append(document.features[kept])
-        labels.append(torch.from_numpy(document.labels[kept]))
-    # Half the time of single precision where the processor has it; the weights stay in single precision.
+    drawn = [_rival(document, settings, number + place) for place, document in enumerate(documents)]
+    read = [(document.question, document.text) for document in documents]
+    read += [(d.question, rival) for d, rival in zip(documents, drawn, strict=True) if rival is not None]
+    passages = [p for question, text in read for p in model.passages(question, text.sentences)]
+    features = torch.from_numpy(np.concatenate([text.features for _, text in read])).float()
+    # Two thirds of the time of single precision where the processor has it; weights stay in single precision.
     with torch.autocast(model.encoder.device.type, torch.bfloat16):
-        logits = model(inputs, torch.from_numpy(np.concatenate(features)).float())
-    of_documents = logits.float().split([len(of_one) for of_one in labels])
-    losses = [loss_of(scores, of_one) for scores, of_one in zip(of_documents, labels, strict=True)]
+        logits = model(passages, features)
+    of_texts = list(logits.float().split([len(text.sentences) for _, text in read]))
+    of_rivals = iter(of_texts[len(documents) :])
+    losses = []
+    for document, rival, scores in zip(documents, drawn, of_texts, strict=False):
+        losses.append(loss_of(scores, torch.from_numpy(document.labels)))
+        if rival is not None:
+            losses[-1] = losses[-1] + rival_loss(scores, next(of_rivals), settings.document_weight)
     loss = torch.stack(losses).mean()
     optimiser.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
@@ -176,14 +216,19 @@ def _step(
     return float(loss.item())
 
 
-def _sample(labels: Booleans, settings: CrossSettings, number: int) -> list[int]:
-    """Rows in reading order. The number of the document in training decides, so resuming changes nothing."""
+def rival_loss(gold: Tensor, rival: Tensor, document_weight: float) -> Tensor:
+    """[S] logits of a gold and an irrelevant document: none of the latter's answers, its best is below."""
+    lower = softplus(rival.max() - gold.max())
+    return binary_cross_entropy_with_logits(rival, torch.zeros_like(rival)) + document_weight * lower
+
+
+def _rival(document: GoldDocument, settings: CrossSettings, number: int) -> Text | None:
+    """The number of the document in training decides, so resuming changes nothing."""
     generator = np.random.default_rng((settings.seed, number))
-    kept: list[int] = []
-    for kind, most in ((True, settings.most_relevant), (False, settings.most_irrelevant)):
-        rows = np.flatnonzero(labels == kind)
-        kept += (generator.choice(rows, most, replace=False) if len(rows) > most else rows).tolist()
-    return sorted(kept)
+    usable = [text for text in document.rivals if text.sentences]
+    if generator.random() >= settings.rival_share or not usable:
+        return None
+    return usable[int(generator.integers(len(usable)))]
 
 
 def _groups(model: CrossEncoder, settings: CrossSettings) -> Iterator[dict[str, Any]]:
