@@ -1,14 +1,12 @@
 from collections.abc import Callable
-from math import inf, nan
+from math import inf
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bioasq.domain import Candidate
-from models.cascade import Cascade, CascadeError, Combination, Speed, best_places
+from models.cascade import Cascade, CascadeError, Combination, Speed
 from models.checkpoint import Checkpoint
 from models.rankers.cross import CrossEncoder
 from models.ranking import RankedDocument
@@ -57,16 +55,11 @@ def test_what_is_read_has_the_encoders_scores(make: Make, candidates: list[Candi
     first = {d.document.pmid: d for d in cascade.first.rank(BODY, candidates).documents}
     for ranked in cascade.rank(BODY, candidates).documents:
         cheap = first[ranked.document.pmid]
-        inputs = cascade.reader.inputs(
-            BODY,
-            [
-                ("TITLE: " if s.section == "title" else "") + ranked.document.sentence_text(s)
-                for s in ranked.document.sentences
-            ],
-        )
+        texts = [ranked.document.sentence_text(s) for s in ranked.document.sentences]
+        passages = cascade.reader.passages(BODY, texts)
         example, _ = cascade.first.example(BODY, [Candidate(ranked.document, 7.0)])
         with torch.inference_mode():
-            logits = cascade.reader(inputs, torch.from_numpy(example.features.sentences).float()).tolist()
+            logits = cascade.reader(passages, torch.from_numpy(example.features.sentences).float()).tolist()
         expected = [x + 0.25 * s for x, s in zip(logits, cheap.sentence_scores, strict=True)]
         assert ranked.sentence_scores == pytest.approx(expected, abs=1e-4)
         assert ranked.score == pytest.approx(cheap.score + 0.5 * max(expected), abs=1e-4)
@@ -77,21 +70,12 @@ def test_documents_are_read_in_order_until_one_does_not_fit(make: Make, candidat
     first = cascade.first.rank(BODY, candidates).documents
     whole = cascade.read(BODY, first, inf)
     assert len(whole.scores) == len(first)
-    costs = [int(lengths.sum()) for lengths in whole.lengths]
-    enough = sum(costs[:3])
-    for pieces, documents in ((enough, 3), (enough - 1, 2), (costs[0] - 1, 0), (0, 0)):
+    enough = sum(whole.costs[:3])
+    for pieces, documents in ((enough, 3), (enough - 1, 2), (whole.costs[0] - 1, 0), (0, 0)):
         reading = cascade.read(BODY, first, pieces)
         assert len(reading.scores) == documents
         for part, scores in zip(reading.scores, whole.scores, strict=False):
             np.testing.assert_allclose(part, scores, atol=1e-5)
-
-
-def test_only_the_best_sentences_of_a_document_are_read(make: Make, candidates: list[Candidate]) -> None:
-    cascade = make()
-    first = cascade.first.rank(BODY, candidates).documents
-    reading = cascade.read(BODY, first, inf, most_sentences=1)
-    for scores, ranked in zip(reading.scores, first, strict=True):
-        assert np.flatnonzero(~np.isnan(scores)).tolist() == [int(np.argmax(ranked.sentence_scores))]
 
 
 def test_no_more_documents_are_read_than_were_tuned_on(make: Make, candidates: list[Candidate]) -> None:
@@ -144,26 +128,16 @@ def test_the_combination_by_hand() -> None:
         RankedDocument(document(1), 0.25, ()),
     ]
     combination = Combination(document_weight=0.5, sentence_weight=0.1, unread_scale=2.0, unread_offset=-1.0)
-    made = combination.apply(documents, [np.array([4.0, nan])])
-    assert [d.sentence_scores for d in made] == [(4.1, 3.0), (5.0, -3.0), ()]
+    made = combination.apply(documents, [np.array([4.0, -2.0])])
+    assert [d.sentence_scores for d in made] == [(4.1, -1.8), (5.0, -3.0), ()]
     assert [d.score for d in made] == pytest.approx([1 + 0.5 * 4.1, 0.5 + 0.5 * 5.0, 0.25])
-
-
-@given(st.lists(st.floats(-5, 5), max_size=8), st.integers(0, 9))
-def test_best_places(scores: list[float], most: int) -> None:
-    places = best_places(scores, most)
-    assert places == sorted(set(places))
-    assert len(places) == (min(most, len(scores)) if most else len(scores))
-    left = [s for place, s in enumerate(scores) if place not in places]
-    assert not left or max(left) <= min(scores[place] for place in places)
 
 
 @pytest.mark.parametrize(
     ("make_wrong", "message"),
     [
         (lambda: Combination(document_weight=inf), "document_weight inf"),
-        (lambda: Combination(most_sentences=-1), "most_sentences -1"),
-        (lambda: Combination(most_sentences=1.5), "most_sentences 1.5"),  # type: ignore[arg-type]
+        (lambda: Combination(most_documents=1.5), "most_documents 1.5"),  # type: ignore[arg-type]
         (lambda: Combination(most_documents=-2), "most_documents -2"),
         (lambda: Combination(unread_scale="1"), "unread_scale '1'"),  # type: ignore[arg-type]
         (lambda: Speed(0.0, 0.0, 1), "speed"),

@@ -94,7 +94,7 @@ def _head(folder: Path) -> None:
     ("damage", "message"),
     [
         (_config(lambda c: c.pop("speed")), r"config.json: KeyError\('speed'\)"),
-        (_config(lambda c: c["combination"].update(most_sentences=-1)), "config.json: most_sentences -1"),
+        (_config(lambda c: c["combination"].update(most_documents=-1)), "config.json: most_documents -1"),
         (_config(lambda c: c.update(format={"new": 2})), "config.json: format and kind"),
         (_config(lambda c: c["speed"].update(pieces_per_ms="many")), "config.json: "),
         (lambda folder: (folder / "config.json").write_text("{"), "config.json: JSONDecodeError"),

@@ -1,14 +1,15 @@
-from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
-from bioasq.domain import Part
 from models.encoders.encoder import Encoder
 from models.rankers.cross import CrossEncoder, sentence_texts
 from tests.models.encoders.tiny import write_tiny
@@ -33,63 +34,101 @@ def test_scores_are_those_of_transformers_and_the_head_by_hand(folder: Path, mod
     tokeniser, bert = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
     features = torch.tensor([[0.5, -1.0], [2.0, 0.0], [0.0, 1.0]])
     first, second = (cast(nn.Linear, model.head[layer]) for layer in (0, 2))
+    lengths = [len(tokeniser(text, add_special_tokens=False)["input_ids"]) for text in TEXTS]
+    (passage,) = model.passages(QUESTION, TEXTS)
+    assert (passage.lengths.tolist(), passage.truncated) == (lengths, 0)
     with torch.inference_mode():
-        scores = model(model.inputs(QUESTION, TEXTS), features)
-        for row, text in enumerate(TEXTS):
-            cls = bert(**tokeniser(QUESTION, text, return_tensors="pt")).last_hidden_state[0, 0]
-            hidden: Any = first.weight @ torch.cat([cls, features[row]]) + first.bias
+        scores = model([passage], features)
+        read = tokeniser(QUESTION, " ".join(TEXTS), return_tensors="pt")
+        assert passage.input.ids.tolist() == read["input_ids"][0].tolist()
+        states = bert(**read).last_hidden_state[0, -1 - sum(lengths) : -1]
+        for row, own in enumerate(states.split(lengths)):
+            hidden: Any = first.weight @ torch.cat([own.mean(dim=0), features[row]]) + first.bias
             expected = second.weight @ torch.where(hidden > 0, hidden, 0.1 * hidden) + second.bias
             assert scores[row].item() == pytest.approx(expected.item(), abs=1e-4)
 
 
 def test_company_in_a_batch_changes_nothing(model: CrossEncoder) -> None:
-    features = torch.arange(6.0).reshape(3, 2)
-    inputs = model.inputs(QUESTION, TEXTS)
+    documents = [TEXTS, TEXTS[:1], ["A drug.", *TEXTS[1:]]]
+    passages = [passage for texts in documents for passage in model.passages(QUESTION, texts)]
+    features = torch.arange(14.0).reshape(7, 2)
+    rows = features.split([3, 1, 3])
     with torch.inference_mode():
-        together = model(inputs, features)
-        backwards = model(inputs[::-1], features.flip(0)).flip(0)
-        alone = torch.cat([model([x], row[None]) for x, row in zip(inputs, features, strict=True)])
+        together = model(passages, features)
+        alone = torch.cat([model([x], own) for x, own in zip(passages, rows, strict=True)])
+        backwards = model(passages[::-1], torch.cat(rows[::-1])).split([3, 1, 3])
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(together, backwards, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(together, torch.cat(backwards[::-1]), atol=1e-5, rtol=1e-5)
+
+
+def test_a_sentence_is_judged_beside_the_others(model: CrossEncoder) -> None:
+    features = torch.zeros(2, 2)
+    with torch.inference_mode():
+        one, other = (model(model.passages(QUESTION, [TEXTS[0], x]), features)[0] for x in TEXTS[1:])
+    assert abs(one - other) > 1e-4
 
 
 def test_features_count(model: CrossEncoder) -> None:
-    inputs = model.inputs(QUESTION, TEXTS[:1])
+    passages = model.passages(QUESTION, TEXTS[:1])
     with torch.inference_mode():
-        scores = [model(inputs, torch.tensor([[x, 0.0]])).item() for x in (0.0, 5.0)]
+        scores = [model(passages, torch.tensor([[x, 0.0]])).item() for x in (0.0, 5.0)]
     assert abs(scores[0] - scores[1]) > 1e-3
 
 
 def test_long_sentences_are_cut_and_say_so(model: CrossEncoder) -> None:
-    made = model.inputs(QUESTION, ["drug " * 200, "drug"])
-    assert [x.truncated for x in made] == [True, False]
-    assert len(made[0].ids) == 64
+    made = model.passages(QUESTION, ["drug", "drug " * 200, "drug cures"])
+    assert sum(passage.truncated for passage in made) == 1
+    assert [len(passage.input.places) for passage in made] == [p.lengths.sum() for p in made]
+    assert max(passage.cost for passage in made) == 64
+
+
+@given(st.lists(st.integers(1, 70), min_size=1, max_size=12))
+def test_a_long_document_is_read_in_as_few_passages_of_like_length(
+    model: CrossEncoder, counts: list[int]
+) -> None:
+    passages = model.passages(QUESTION, ["drug " * count for count in counts])
+    (asked,) = model.encoder.pieces([QUESTION])
+    room = model.encoder.room_beside(len(asked.ids))
+    lengths = [int(length) for passage in passages for length in passage.lengths]
+    assert lengths == [min(count, room) for count in counts]
+    filled = [int(passage.lengths.sum()) for passage in passages]
+    assert max(filled) <= room
+    assert len(filled) <= 2 * ceil(sum(lengths) / room)
+    for passage in passages:
+        own = passage.input.ids[passage.input.places]
+        assert (own == own[0]).all()
+
+
+def test_sentences_without_a_piece_have_their_features_alone(model: CrossEncoder) -> None:
+    texts = ["\u200b", "drug"]
+    passages = model.passages(QUESTION, texts)
+    assert passages[0].lengths[0] == 0
+    with torch.inference_mode():
+        empty = model(passages, torch.ones(2, 2))[0]
+        expected = model.head(torch.cat([torch.zeros(model.encoder.width), torch.ones(2)]))
+    assert empty.item() == pytest.approx(expected.item(), abs=1e-5)
 
 
 def test_no_sentences(model: CrossEncoder) -> None:
+    assert model.passages(QUESTION, []) == []
     assert model([], torch.zeros(0, 2)).shape == (0,)
 
 
-def test_sentences_are_read_after_the_label_of_their_part() -> None:
-    made = document(1, "Of gulls.", "AIM: To see.", "They fly.", "So it is.")
-    end = len("AIM: To see. They fly.")
-    parts = (Part("AIM", 0, end), Part("", end + 1, len(made.abstract)))
-    assert sentence_texts(replace(made, parts=parts)) == [
-        "TITLE: Of gulls.",
+def test_sentences_in_reading_order() -> None:
+    assert sentence_texts(document(1, "Of gulls.", "AIM: To see.", "They fly.")) == (
+        "Of gulls.",
         "AIM: To see.",
-        "AIM: They fly.",
-        "So it is.",
-    ]
-    assert sentence_texts(made)[1:] == ["AIM: To see.", "They fly.", "So it is."]
+        "They fly.",
+    )
 
 
 def test_half_precision_is_close_and_the_same_again(model: CrossEncoder) -> None:
-    inputs, features = model.inputs(QUESTION, TEXTS), np.arange(6, dtype=np.float32).reshape(3, 2)
-    single = model.score(inputs, features)
+    passages, features = model.passages(QUESTION, TEXTS), np.arange(6, dtype=np.float32).reshape(3, 2)
+    single = model.score(passages, features)
     with torch.inference_mode():
-        np.testing.assert_array_equal(single, model(inputs, torch.from_numpy(features)).numpy())
-    half = model.score(inputs, features, half_precision=True)
+        np.testing.assert_array_equal(single, model(passages, torch.from_numpy(features)).numpy())
+    half = model.score(passages, features, half_precision=True)
     assert half.dtype == np.float32
-    np.testing.assert_array_equal(half, model.score(inputs, features, half_precision=True))
+    np.testing.assert_array_equal(half, model.score(passages, features, half_precision=True))
     np.testing.assert_allclose(half, single, atol=0.1)
     assert (half != single).any()

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +13,20 @@ from models.training.cross import (
     CrossSettings,
     GoldDocument,
     Progress,
+    Text,
     auc_of,
     fit,
     gold_documents,
     loss_of,
+    rival_loss,
     schedule,
 )
 from models.training.data import Prepared
 from tests.models.encoders.tiny import tiny_encoder
 
-QUICK = CrossSettings(frozen_layers=1, learning_rate=1e-3, head_learning_rate=1e-2, documents_per_step=2)
+QUICK = CrossSettings(
+    frozen_layers=1, learning_rate=1e-3, head_learning_rate=1e-2, documents_per_step=2, passes=1
+)
 
 
 def toy_model(folder: Path) -> CrossEncoder:
@@ -44,16 +49,33 @@ def test_gold_documents_are_those_that_can_teach(
 ) -> None:
     assert len(documents) == 10
     for document in documents:
-        assert len(document.sentences) == len(document.features) == len(document.labels)
-        answers = [s for s, label in zip(document.sentences, document.labels, strict=True) if label]
+        sentences = document.text.sentences
+        assert len(sentences) == len(document.text.features) == len(document.labels)
+        answers = [s for s, label in zip(sentences, document.labels, strict=True) if label]
         assert len(answers) == 1
         assert answers[0].startswith("Treatment with ")
 
 
+def test_rivals_are_the_best_irrelevant_candidates(prepared: list[Prepared], trained: Checkpoint) -> None:
+    (question, *_) = prepared
+    pool = question.retrieved
+    (first, *_) = gold_documents([question], trained.scaling, "paper")
+    wrong = [c.document for c, gold in zip(pool.candidates, pool.relevant, strict=True) if not gold]
+    assert [text.sentences for text in first.rivals] == [
+        tuple(document.sentence_text(s) for s in document.sentences) for document in wrong
+    ]
+    assert all(len(text.features) == len(text.sentences) for text in first.rivals)
+    (fewer, *_) = gold_documents([question], trained.scaling, "paper", rivals=3)
+    assert len(fewer.rivals) == 3 - sum(pool.relevant[:3])
+
+
 def test_learns_toys_by_heart(model: CrossEncoder, documents: list[GoldDocument]) -> None:
-    blind = [GoldDocument(d.question, d.sentences, d.features * 0, d.labels) for d in documents]
+    blind = [
+        GoldDocument(d.question, Text(d.text.sentences, d.text.features * 0), d.labels) for d in documents
+    ]
     losses: list[float] = []
-    fit(model, blind * 12, QUICK, progress=lambda p: losses.append(p.loss))
+    faster = replace(QUICK, learning_rate=3e-3)
+    fit(model, blind * 20, faster, progress=lambda p: losses.append(p.loss))
     assert auc_of(model, blind) > 0.95
     assert losses[-1] < losses[0] / 2
 
@@ -115,6 +137,24 @@ def test_the_loss_by_hand() -> None:
     cross_entropy = -np.log([probabilities[0], 1 - probabilities[1], probabilities[2]]).mean()
     expected = -np.log(shares[[0, 2]]).mean() + cross_entropy
     assert loss_of(logits, labels).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_rivals_loss_by_hand() -> None:
+    gold, rival = torch.tensor([1.0, -1.0]), torch.tensor([0.5, -2.0, 0.0])
+    none = np.log1p(np.exp([0.5, -2.0, 0.0])).mean()
+    lower = np.log1p(np.exp(0.5 - 1.0))
+    assert rival_loss(gold, rival, 0.25).item() == pytest.approx(none + 0.25 * lower, rel=1e-5)
+
+
+def test_irrelevant_documents_fall_behind(model: CrossEncoder, documents: list[GoldDocument]) -> None:
+    settings = CrossSettings(1, 1e-3, 1e-2, 2, passes=8, rival_share=1.0, document_weight=1.0)
+    fit(model, documents, settings)
+    for document in documents:
+        best = [
+            model.score(model.passages(document.question, text.sentences), text.features).max()
+            for text in (document.text, *document.rivals)
+        ]
+        assert best[0] > max(best[1:])
 
 
 def test_rates_rise_and_fall() -> None:
