@@ -4,13 +4,14 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Protocol
 
 from bioasq.domain import MAX_ITEMS, Candidate, Question, Response
 from bioasq.errors import BioqaError
 from indexer.search.base import SearchIndex
+from models.lexical import CALIBRATION, rank_lexically
 from models.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from models.selection import Calibration, select
 
@@ -36,6 +37,8 @@ class Ranks(Protocol):
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking: ...
 
+    def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> Sequence[Ranking]: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -53,15 +56,17 @@ USUAL = Wanted()
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Milliseconds that each stage took."""
+    """Milliseconds that each stage took; ranked with others, a question took as long as they all."""
 
     retrieve: float
     rerank: float
     select: float
+    wait: float = 0.0
+    """In line, before either of the first two."""
 
     @property
     def total(self) -> float:
-        return self.retrieve + self.rerank + self.select
+        return self.wait + self.retrieve + self.rerank + self.select
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +81,78 @@ class Answer:
     ranker_hash: str
     timings_ms: Timings
     truncated_sentences: int
+    degraded: str | None = None
+    """Why no ranker is behind it, but BM25 alone; None for an answer as it should be."""
 
     def response(self) -> Response:
         """The answer as a submission holds it."""
         return Selection(self.documents, self.sentences).response(self.question)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A question with its candidates, to be ranked."""
+
+    question: Question
+    wanted: Wanted
+    candidates: Sequence[Candidate]
+    index: str
+    retrieve_ms: float
+    asked_at: float | None = None
+    """By time.perf_counter; None if it did not wait in line."""
+
+    @property
+    def item(self) -> tuple[str, Sequence[Candidate]]:
+        return self.question.body.strip(), self.candidates
+
+
+def find(index: SearchIndex, question: Question, wanted: Wanted = USUAL) -> Found:
+    """White space around the question does not matter. Raises IndexUnavailable."""
+    asked = time.perf_counter()
+    with _index_errors(index):
+        candidates = index.search(question.body.strip(), wanted.candidates, wanted.published_before)
+        return Found(question, wanted, candidates, index.name, _ms(asked, time.perf_counter()))
+
+
+def choose(ranker: Ranks, found: Sequence[Found]) -> list[Answer]:
+    """The answer to each, ranked together. Raises what the ranker raises."""
+    begun = time.perf_counter()
+    items = [each.item for each in found]
+    rankings = ranker.rank_many(items) if len(items) > 1 else [ranker.rank(*item) for item in items]
+    spent = _ms(begun, time.perf_counter())
+    return [
+        _answer(each, ranking, ranker.calibration, ranker, begun, spent)
+        for each, ranking in zip(found, rankings, strict=True)
+    ]
+
+
+def choose_without(ranker: Ranks, found: Found, reason: str) -> Answer:
+    """The answer where the ranker failed: documents as BM25 found them, sentences by BM25."""
+    begun = time.perf_counter()
+    ranking = rank_lexically(*found.item)
+    spent = _ms(begun, time.perf_counter())
+    return replace(_answer(found, ranking, CALIBRATION, ranker, begun, spent), degraded=reason)
+
+
+def _answer(
+    found: Found, ranking: Ranking, calibration: Calibration, ranker: Ranks, begun: float, rerank_ms: float
+) -> Answer:
+    ranked = time.perf_counter()
+    chosen = select(ranking, calibration, found.wanted.max_documents, found.wanted.max_snippets)
+    _check_finite(chosen, ranker.name)
+    waited = 0.0
+    if found.asked_at is not None:
+        waited = round(max(0.0, _ms(found.asked_at, begun) - found.retrieve_ms), 3)
+    return Answer(
+        found.question,
+        chosen.documents,
+        chosen.sentences,
+        found.index,
+        ranker.name,
+        ranker.hash,
+        Timings(found.retrieve_ms, rerank_ms, _ms(ranked, time.perf_counter()), waited),
+        ranking.truncated_sentences,
+    )
 
 
 class Answerer:
@@ -91,10 +164,7 @@ class Answerer:
 
     def answer(self, question: Question, wanted: Wanted = USUAL) -> Answer:
         """White space around the question does not matter. Raises IndexUnavailable."""
-        begun = time.perf_counter()
-        with self._index_errors():
-            candidates = self.index.search(question.body.strip(), wanted.candidates, wanted.published_before)
-        return self._choose(question, candidates, wanted, _ms(begun, time.perf_counter()))
+        return choose(self.ranker, [find(self.index, question, wanted)])[0]
 
     def answers(self, questions: Sequence[Question], wanted: Wanted = USUAL) -> Iterator[Answer]:
         """``answer`` for each question, handed out one by one; the candidates of all are fetched at once.
@@ -105,42 +175,24 @@ class Answerer:
             return
         begun = time.perf_counter()
         bodies = [question.body.strip() for question in questions]
-        with self._index_errors():
+        with _index_errors(self.index):
             found = self.index.search_many(bodies, wanted.candidates, wanted.published_before)
+            name = self.index.name
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
         for question, candidates in zip(questions, found, strict=True):
-            yield self._choose(question, candidates, wanted, share)
+            yield choose(self.ranker, [Found(question, wanted, candidates, name, share)])[0]
 
     def answer_many(self, questions: Sequence[Question], wanted: Wanted = USUAL) -> list[Answer]:
         """``answers``, all at the end."""
         return list(self.answers(questions, wanted))
 
-    def _choose(
-        self, question: Question, candidates: Sequence[Candidate], wanted: Wanted, retrieve_ms: float
-    ) -> Answer:
-        begun = time.perf_counter()
-        ranking = self.ranker.rank(question.body.strip(), candidates)
-        ranked = time.perf_counter()
-        chosen = select(ranking, self.ranker.calibration, wanted.max_documents, wanted.max_snippets)
-        _check_finite(chosen, self.ranker.name)
-        selected = time.perf_counter()
-        return Answer(
-            question,
-            chosen.documents,
-            chosen.sentences,
-            self.index.name,
-            self.ranker.name,
-            self.ranker.hash,
-            Timings(retrieve_ms, _ms(begun, ranked), _ms(ranked, selected)),
-            ranking.truncated_sentences,
-        )
 
-    @contextmanager
-    def _index_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (BioqaError, OSError) as error:
-            raise IndexUnavailable(f"the search index {self.index.name} cannot be used: {error}") from error
+@contextmanager
+def _index_errors(index: SearchIndex) -> Iterator[None]:
+    try:
+        yield
+    except (BioqaError, OSError) as error:
+        raise IndexUnavailable(f"the search index {index.name} cannot be used: {error}") from error
 
 
 def _check_finite(chosen: Selection, ranker: str) -> None:

@@ -12,11 +12,13 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from app.answering import IndexUnavailable
+from app.refusals import QueueFull, Refused
+from app.service import RETRY_AFTER_S, UnknownRanker
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_AFTER_S = 5
 
 log = logging.getLogger("bioqa")
 
@@ -63,7 +65,10 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(FieldError, _field)
+    app.add_exception_handler(UnknownRanker, _unknown_ranker)
     app.add_exception_handler(IndexUnavailable, _unavailable)
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -123,6 +128,21 @@ async def _unavailable(request: Request, error: Exception) -> Response:
         "there is no search index to answer from at the moment; GET /readyz tells more",
         headers={"Retry-After": str(RETRY_AFTER_S)},
     )
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    status = 429 if isinstance(error, QueueFull) else 503
+    return problem(status, str(error), headers={"Retry-After": str(error.retry_after_s)})
+
+
+async def _unknown_ranker(request: Request, error: Exception) -> Response:
+    return await _field(request, FieldError("ranker", str(error)))
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    # For the log alone, as nobody is there to read it: what nginx calls "client closed request".
+    return Response(status_code=499)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

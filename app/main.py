@@ -1,7 +1,7 @@
 """The HTTP service."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
@@ -11,10 +11,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from app import errors
-from app.answering import Answerer, IndexUnavailable
+from app.answering import Answerer, IndexUnavailable, Ranks
 from app.api import bioasq, documents, health, info, models, search
 from app.limits import BodyLimit
-from app.opening import load_ranker, open_index
+from app.opening import load_rankers, open_index
 from app.service import Service
 from app.settings import Settings, load_settings
 
@@ -26,16 +26,20 @@ DESCRIPTION = (
 log = logging.getLogger("bioqa")
 
 
-def create_app(settings: Settings | None = None, answerer: Answerer | None = None) -> FastAPI:
-    """The service with these settings (the environment's if None), or around a given answerer.
+def create_app(
+    settings: Settings | None = None,
+    answerer: Answerer | None = None,
+    further_rankers: Sequence[Ranks] = (),
+) -> FastAPI:
+    """The service with these settings (the environment's if None), or around a given answerer and rankers.
 
-    Raises BioqaError if the ranker cannot be loaded. The index may come later: until then questions get 503.
+    Raises BioqaError if a ranker cannot be loaded. The index may come later: until then questions get 503.
     """
     settings = settings or load_settings()
     if answerer is None:
-        service = Service(settings, load_ranker(settings), partial(open_index, settings))
+        service = Service(settings, load_rankers(settings), partial(open_index, settings))
     else:
-        service = Service(settings, answerer.ranker, lambda: answerer.index)
+        service = Service(settings, [answerer.ranker, *further_rankers], lambda: answerer.index)
     app = FastAPI(
         title="bioqa",
         version=version("bioqa"),
@@ -81,5 +85,5 @@ def _limit(schemas: dict[str, Any], service: Service) -> None:
     search = schemas["SearchRequest"]["properties"]
     for body in (search["body"], schemas["AskedQuestion"]["properties"]["body"]):
         body["maxLength"] = service.settings.max_question_characters
-    search["ranker"]["anyOf"][0]["enum"] = [service.ranker.name]
+    search["ranker"]["anyOf"][0]["enum"] = [*service.rankers]
     schemas["TestSet"]["properties"]["questions"]["maxItems"] = service.settings.max_batch_questions

@@ -89,6 +89,11 @@ class SearchRequest(BaseModel):
         default=None, description="Only documents published before that day, and those without a date."
     )
     ranker: str | None = Field(default=None, description="One of GET /v1/models; the default if absent.")
+    timeout_ms: Annotated[int, Field(ge=100, le=3_600_000), Number] | None = Field(
+        default=None,
+        description="Milliseconds that the question may wait before it is ranked; else, and at most, "
+        "BIOQA_REQUEST_TIMEOUT_S.",
+    )
 
 
 class AnswerDocument(BaseModel):
@@ -115,6 +120,7 @@ class AnswerSnippet(SubmittedSnippet):
 
 
 class StageTimings(BaseModel):
+    wait: float = Field(description="In line.")
     retrieve: float
     rerank: float
     select: float
@@ -134,6 +140,8 @@ class SearchAnswer(BaseModel):
     index: str
     timings_ms: StageTimings
     truncated_sentences: int = Field(description="Sentences that the ranker read only in part.")
+    degraded: bool = Field(description="Whether the ranker failed, and the answer is BM25's alone.")
+    degraded_reason: str | None
 
 
 class SubmittedQuestion(BaseModel):
@@ -218,7 +226,8 @@ class Info(BaseModel):
     name: str
     version: str
     index: IndexInfo | None
-    ranker: RankerInfo
+    ranker: RankerInfo = Field(description="The default one.")
+    rankers: list[RankerInfo]
     limits: Limits
 
 
@@ -255,12 +264,15 @@ def search_answer(answer: Answer, identifier: str | None = None) -> SearchAnswer
         ranker_hash=answer.ranker_hash,
         index=answer.index,
         timings_ms=StageTimings(
+            wait=timings.wait,
             retrieve=timings.retrieve,
             rerank=timings.rerank,
             select=timings.select,
             total=round(timings.total, 3),
         ),
         truncated_sentences=answer.truncated_sentences,
+        degraded=answer.degraded is not None,
+        degraded_reason=answer.degraded,
     )
 
 

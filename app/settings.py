@@ -81,6 +81,14 @@ class Settings(BaseSettings):
     ranker: str = Field(
         default="jpdrmm", description="The ranker: one that is bundled, by name, or a folder."
     )
+    rankers: str | None = Field(
+        default=None,
+        description="Further rankers that questions may name: names or folders, with commas between them.",
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        default="auto",
+        description="Where encoders run; auto is a GPU if there is one.",
+    )
     ranker_budget_ms: float = Field(
         default=1000,
         ge=0,
@@ -109,7 +117,37 @@ class Settings(BaseSettings):
         default=1,
         ge=1,
         le=64,
-        description="How many questions are answered at the same time; others wait in line.",
+        description="How many questions, or batches of them, are ranked at the same time.",
+    )
+    retrieval_threads: int = Field(
+        default=4, ge=1, le=64, description="For how many questions the index is searched at the same time."
+    )
+    batch_questions: int = Field(
+        default=1, ge=1, le=256, description="How many questions that wait are ranked at once, together."
+    )
+    batch_sentences: int = Field(
+        default=10_000,
+        ge=1,
+        description="How many sentences questions that are ranked together may have.",
+    )
+    queue_capacity: int = Field(
+        default=64, ge=1, le=100_000, description="How many questions may wait; more are refused with 429."
+    )
+    request_timeout_s: float = Field(
+        default=30,
+        gt=0,
+        le=3600,
+        description="Seconds that a question may wait before it is ranked; then it is refused with 503.",
+    )
+    drain_s: float = Field(
+        default=20,
+        ge=0,
+        le=3600,
+        description="Seconds that the service takes to answer what waits when it is told to end.",
+    )
+    allow_degraded: bool = Field(
+        default=True,
+        description="Whether a question that the ranker fails on is answered by BM25, and marked as such.",
     )
     torch_threads: int = Field(
         default_factory=_cores, ge=1, le=256, description="Threads that the model may use for one question."

@@ -163,6 +163,10 @@ class Cascade:
         ranked.sort(key=lambda document: -document.score)
         return Ranking(tuple(ranked), reading.truncated)
 
+    def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
+        """``rank`` for each in turn."""
+        return [self.rank(question, candidates) for question, candidates in items]
+
     def read(self, question: str, documents: Sequence[RankedDocument], pieces: float) -> Reading:
         """The encoder's logits of the sentences of as many documents as so many word pieces allow."""
         passages: list[list[Passage]] = []

@@ -81,19 +81,34 @@ class Reranker:
 
         A ranker of documents alone (PDRMM) leaves the sentences to stemmed BM25.
         """
-        if not candidates:
-            return Ranking(())
-        example, features = self.example(question, candidates)
+        return self.rank_many([(question, candidates)])[0]
+
+    def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
+        """``rank`` for each question with its candidates, all scored in one pass of the model."""
+        made = [self.example(*item) for item in items if item[1]]
+        if not made:
+            return [Ranking(()) for _ in items]
+        batch = collate([example for example, _ in made], self.checkpoint.vocabulary)
         with torch.inference_mode():
-            scores = self.checkpoint.model(collate([example], self.checkpoint.vocabulary))
-        documents = scores.documents.numpy()
-        by_sentence = scores.sentences.numpy()
+            scores = self.checkpoint.model(batch)
+        documents = _split(scores.documents.numpy(), [len(e.unit_counts) for e, _ in made])
         if self._units == "documents":
-            by_sentence = features.sentences[:, _STEMMED_BM25]
-        truncated = 0
-        if self._reader is not None and example.pieces is not None:
-            truncated = self._reader.truncated(example.pieces)
-        return replace(ranking(candidates, documents, by_sentence), truncated_sentences=truncated)
+            sentences = [features.sentences[:, _STEMMED_BM25] for _, features in made]
+        else:
+            sentences = _split(scores.sentences.numpy(), [len(e.word_counts) for e, _ in made])
+        ranked = iter(zip(made, documents, sentences, strict=True))
+        rankings = []
+        for _, candidates in items:
+            if not candidates:
+                rankings.append(Ranking(()))
+                continue
+            (example, _), of_documents, of_sentences = next(ranked)
+            truncated = 0
+            if self._reader is not None and example.pieces is not None:
+                truncated = self._reader.truncated(example.pieces)
+            found = ranking(candidates, of_documents, of_sentences)
+            rankings.append(replace(found, truncated_sentences=truncated))
+        return rankings
 
     def example(self, question: str, candidates: Sequence[Candidate]) -> tuple[Example, Features]:
         """What the model reads of a question and its candidates, and the features before scaling."""
@@ -107,6 +122,10 @@ class Reranker:
         if self._reader is not None:
             pieces = self._reader(question, [candidate.document for candidate in candidates])
         return make(asked, documents, used, pieces), features
+
+
+def _split(scores: Floats, counts: Sequence[int]) -> list[Floats]:
+    return np.split(scores, np.cumsum(counts)[:-1])
 
 
 def ranking(candidates: Sequence[Candidate], documents: Floats, sentences: Floats) -> Ranking:

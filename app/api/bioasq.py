@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Response
+from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.answering import Wanted
+from app.api.connection import while_connected
 from app.api.search import check_length
 from app.errors import FieldError, documented
 from app.schemas import Submission, TestSet
@@ -14,6 +15,9 @@ from bioasq.domain import Question
 from bioasq.files import submission_dict
 
 router = APIRouter(tags=["answers"])
+
+DEGRADED_HEADER = "Bioqa-Degraded-Answers"
+"""How many answers are BM25's alone, if any is: a submission has no place to say so."""
 
 EXAMPLES: dict[str, Any] = {
     "a test set": {
@@ -39,18 +43,23 @@ EXAMPLES: dict[str, Any] = {
     "/v1/bioasq",
     response_model=Submission,
     response_model_exclude_none=True,
-    responses=documented(400, 413, 415, 422, 503),
+    responses=documented(400, 413, 415, 422, 429, 503),
 )
 async def answer_a_test_set(
-    testset: Annotated[TestSet, Body(openapi_examples=EXAMPLES)], service: CurrentService
+    testset: Annotated[TestSet, Body(openapi_examples=EXAMPLES)],
+    service: CurrentService,
+    request: Request,
 ) -> Response:
     """The test set's questions in their order, each with at most ten documents and ten snippets."""
     questions = [asked.question() for asked in testset.questions]
     _check(questions, service)
     wanted = Wanted(candidates=service.settings.candidates)
-    # One by one, so that other people's questions find a place between them.
-    answers = [await service.answer(question, wanted) for question in questions]
-    return JSONResponse(submission_dict(answer.response() for answer in answers))
+    answers = await while_connected(request, service.answer_all(questions, wanted))
+    degraded = sum(answer.degraded is not None for answer in answers)
+    return JSONResponse(
+        submission_dict(answer.response() for answer in answers),
+        headers={DEGRADED_HEADER: str(degraded)} if degraded else None,
+    )
 
 
 def _check(questions: list[Question], service: Service) -> None:

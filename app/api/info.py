@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from fastapi import APIRouter
 
-from app.answering import IndexUnavailable
+from app.answering import IndexUnavailable, Ranks
 from app.schemas import IndexInfo, Info, Limits, RankerInfo
 from app.service import CurrentService
 from app.settings import MAX_CANDIDATES
@@ -15,8 +15,8 @@ router = APIRouter(tags=["about"])
 
 @router.get("/info")
 def about(service: CurrentService) -> Info:
-    """Version, index, ranker and the limits of requests."""
-    settings, ranker = service.settings, service.ranker
+    """Version, index, rankers and the limits of requests."""
+    settings = service.settings
     index = None
     with suppress(IndexUnavailable):
         stats = service.stats()
@@ -30,7 +30,8 @@ def about(service: CurrentService) -> Info:
         name="bioqa",
         version=version("bioqa"),
         index=index,
-        ranker=RankerInfo(name=ranker.name, hash=ranker.hash),
+        ranker=_ranker(service.ranker),
+        rankers=[_ranker(ranker) for ranker in service.rankers.values()],
         limits=Limits(
             max_body_bytes=settings.max_body_bytes,
             max_question_characters=settings.max_question_characters,
@@ -38,3 +39,7 @@ def about(service: CurrentService) -> Info:
             max_candidates=MAX_CANDIDATES,
         ),
     )
+
+
+def _ranker(ranker: Ranks) -> RankerInfo:
+    return RankerInfo(name=ranker.name, hash=ranker.hash)

@@ -11,7 +11,14 @@ router = APIRouter(tags=["about"])
 @router.get("/v1/models")
 async def the_models(service: CurrentService) -> Models:
     """The rankers that questions can be answered with: their settings, training and measured scores."""
-    ranker = service.ranker
     return Models(
-        models=[Model(name=ranker.name, hash=ranker.hash, default=True, config=dict(ranker.config))]
+        models=[
+            Model(
+                name=ranker.name,
+                hash=ranker.hash,
+                default=ranker is service.ranker,
+                config=dict(ranker.config),
+            )
+            for ranker in service.rankers.values()
+        ]
     )

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Request
 
 from app.answering import Wanted
+from app.api.connection import while_connected
 from app.errors import FieldError, documented
 from app.schemas import SearchAnswer, SearchRequest, search_answer
 from app.service import CurrentService, Service
@@ -26,21 +27,25 @@ EXAMPLES: dict[str, Any] = {
 }
 
 
-@router.post("/v1/search", responses=documented(400, 413, 415, 422, 503))
+@router.post("/v1/search", responses=documented(400, 413, 415, 422, 429, 503))
 async def answer_a_question(
-    asked: Annotated[SearchRequest, Body(openapi_examples=EXAMPLES)], service: CurrentService
+    asked: Annotated[SearchRequest, Body(openapi_examples=EXAMPLES)],
+    service: CurrentService,
+    request: Request,
 ) -> SearchAnswer:
     """The best documents and sentences for a question, and how they were found."""
     check_length(asked.body, "body", service)
-    if asked.ranker is not None and asked.ranker != service.ranker.name:
-        raise FieldError("ranker", f"must be {service.ranker.name}, the one that is loaded")
     wanted = Wanted(
         asked.max_documents,
         asked.max_snippets,
         asked.candidates or service.settings.candidates,
         asked.published_before,
     )
-    answer = await service.answer(Question(asked.id or "", asked.body, asked.type), wanted)
+    timeout_s = None if asked.timeout_ms is None else asked.timeout_ms / 1000
+    question = Question(asked.id or "", asked.body, asked.type)
+    answer = await while_connected(
+        request, service.answer(question, wanted, ranker=asked.ranker, timeout_s=timeout_s)
+    )
     return search_answer(answer, asked.id)
 
 

@@ -9,7 +9,14 @@ from rich.text import Text
 from app.answering import Answer, Wanted
 from app.batch import answer_batch
 from app.cli.console import out, print_json, progress, say
-from app.cli.options import CandidatesOption, IndexOption, JsonOption, PublishedBeforeOption, RankerOption
+from app.cli.options import (
+    CandidatesOption,
+    DeviceOption,
+    IndexOption,
+    JsonOption,
+    PublishedBeforeOption,
+    RankerOption,
+)
 from app.opening import open_answerer
 from app.schemas import search_answer
 from app.settings import load_settings
@@ -26,13 +33,14 @@ def ask(
     max_documents: Annotated[int, typer.Option(min=1, help="At most so many documents.")] = 10,
     max_snippets: Annotated[int, typer.Option(min=0, help="At most so many snippets.")] = 10,
     candidates: CandidatesOption = None,
+    device: DeviceOption = None,
     published_before: PublishedBeforeOption = None,
     json: JsonOption = False,
 ) -> None:
     """Answer one question: documents and snippets, best first, with their scores."""
     if not question.strip() or has_lone_surrogate(question):
         raise BioqaError("the question is empty" if not question.strip() else "the question is not Unicode")
-    settings = load_settings(index=index, ranker=ranker, candidates=candidates)
+    settings = load_settings(index=index, ranker=ranker, candidates=candidates, device=device)
     day = published_before.date() if published_before else None
     answerer = open_answerer(settings)
     answer = answerer.answer(
@@ -80,13 +88,14 @@ def batch(
     index: IndexOption = None,
     ranker: RankerOption = None,
     candidates: CandidatesOption = None,
+    device: DeviceOption = None,
 ) -> None:
     """Answer a test set into a valid submission, written whole or not at all.
 
     Interrupted, it goes on where it was: the answers so far are kept in OUTPUT.journal.
     """
     questions = read_testset(testset)
-    settings = load_settings(index=index, ranker=ranker, candidates=candidates)
+    settings = load_settings(index=index, ranker=ranker, candidates=candidates, device=device)
     answerer = open_answerer(settings)
     try:
         with progress("answering", len(questions)) as report:

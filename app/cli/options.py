@@ -20,6 +20,10 @@ CandidatesOption = Annotated[
     int | None,
     typer.Option("--candidates", help="How many documents BM25 fetches for the ranker. [BIOQA_CANDIDATES]"),
 ]
+DeviceOption = Annotated[
+    str | None,
+    typer.Option("--device", help="Where an encoder runs: auto, cpu or cuda. [BIOQA_DEVICE]"),
+]
 PublishedBeforeOption = Annotated[
     datetime | None,
     typer.Option(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import CandidatesOption, IndexOption, RankerOption
+from app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
 from app.opening import index_place
 from app.settings import load_settings
 
@@ -19,6 +19,7 @@ def serve(
     index: IndexOption = None,
     ranker: RankerOption = None,
     candidates: CandidatesOption = None,
+    device: DeviceOption = None,
     host: Annotated[str | None, typer.Option(help="Address to listen at. [BIOQA_HOST]")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen at. [BIOQA_PORT]")] = None,
 ) -> None:
@@ -26,11 +27,12 @@ def serve(
 
     The index may come later: until it is there, questions get 503 and /readyz tells why.
     """
-    import uvicorn
-
     from app.main import create_app
+    from app.server import serve_app
 
-    settings = load_settings(index=index, ranker=ranker, candidates=candidates, host=host, port=port)
+    settings = load_settings(
+        index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
+    )
     index_place(settings)
     logging.basicConfig(level=settings.log_level.upper(), format="%(levelname)s: %(message)s")
-    uvicorn.run(create_app(settings), host=settings.host, port=settings.port, log_level=settings.log_level)
+    serve_app(create_app(settings), settings)

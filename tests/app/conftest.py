@@ -37,6 +37,9 @@ class LexicalRanker:
         asked = _words(question)
         return Ranking(tuple(self._ranked(asked, candidate) for candidate in candidates))
 
+    def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
+        return [self.rank(*item) for item in items]
+
     def _ranked(self, asked: set[str], candidate: Candidate) -> RankedDocument:
         document = candidate.document
         scores = [_share(asked, _words(document.sentence_text(s))) for s in document.sentences]

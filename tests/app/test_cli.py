@@ -34,7 +34,7 @@ TESTSET = {
 @pytest.fixture
 def run(command: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command with a ranker without weights."""
-    monkeypatch.setattr(Reranker, "load", lambda name: LexicalRanker())
+    monkeypatch.setattr(Reranker, "load", lambda name, device="auto": LexicalRanker())
     return command
 
 

@@ -17,6 +17,7 @@ from indexer.search.tantivy import TantivyIndex
 from models.ranking import Ranking
 from tests.app.conftest import LexicalRanker
 from tests.app.requests import BODY, TESTSET, is_problem
+from tests.app.test_answering import AwayIndex
 
 
 def test_without_an_index_questions_get_503_until_there_is_one(tmp_path: Path, index_folder: Path) -> None:
@@ -26,7 +27,7 @@ def test_without_an_index_questions_get_503_until_there_is_one(tmp_path: Path, i
         return TantivyIndex.open(folder)
 
     app = create_app(Settings(), Answerer(TantivyIndex.open(index_folder), LexicalRanker()))
-    app.state.service = Service(Settings(), LexicalRanker(), open_index)
+    app.state.service = Service(Settings(), [LexicalRanker()], open_index)
     with TestClient(app, raise_server_exceptions=False) as client:
         for response in (
             client.post("/v1/search", json={"body": BODY}),
@@ -51,16 +52,13 @@ def test_without_an_index_questions_get_503_until_there_is_one(tmp_path: Path, i
         assert client.post("/v1/search", json={"body": BODY}).json()["documents"]
 
 
-class BrokenRanker(LexicalRanker):
-    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
-        raise RuntimeError(f"secret of {__file__}")
-
-
-def test_a_fault_of_ours_is_a_problem_that_tells_no_secret(answerer: Answerer) -> None:
-    app = create_app(Settings(), Answerer(answerer.index, BrokenRanker()))
+def test_a_fault_of_ours_is_a_problem_that_tells_no_secret() -> None:
+    broken = Answerer(AwayIndex(RuntimeError(f"secret of {__file__}")), LexicalRanker())  # type: ignore[arg-type]
+    app = create_app(Settings(), broken)
     with TestClient(app, raise_server_exceptions=False) as client:
         response = client.post("/v1/search", json={"body": BODY})
         assert "secret" not in is_problem(response, 500)["detail"]
+    assert app.state.service.counts.failed == 1
 
 
 class SlowRanker(LexicalRanker):

@@ -1,0 +1,32 @@
+"""Work that ends when nobody waits for it any more."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+Result = TypeVar("Result")
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """The work's result; it is cancelled if the client goes away. The body must have been read.
+
+    Raises ClientDisconnect, and what the work raises.
+    """
+    working = asyncio.create_task(work)
+    watching = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        watching.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
