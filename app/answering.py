@@ -81,6 +81,8 @@ class Answer:
     ranker_hash: str
     timings_ms: Timings
     truncated_sentences: int
+    candidates: int
+    """How many documents the search index found for it, to be ranked."""
     degraded: str | None = None
     """Why no ranker is behind it, but BM25 alone; None for an answer as it should be."""
 
@@ -152,6 +154,7 @@ def _answer(
         ranker.hash,
         Timings(found.retrieve_ms, rerank_ms, _ms(ranked, time.perf_counter()), waited),
         ranking.truncated_sentences,
+        len(found.candidates),
     )
 
 

@@ -10,10 +10,11 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from app import errors
+from app import errors, security
 from app.answering import Answerer, IndexUnavailable, Ranks
-from app.api import bioasq, documents, health, info, models, search
+from app.api import bioasq, documents, health, info, metrics, models, search
 from app.limits import BodyLimit
+from app.observability import observe
 from app.opening import load_rankers, open_index
 from app.service import Service
 from app.settings import Settings, load_settings
@@ -44,6 +45,7 @@ def create_app(
         title="bioqa",
         version=version("bioqa"),
         description=DESCRIPTION,
+        docs_url=None,  # FastAPI's page takes its script from a public server
         redoc_url=None,
         lifespan=_lifespan,
     )
@@ -51,7 +53,12 @@ def create_app(
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     for module in (search, bioasq, documents, models, health, info):
         app.include_router(module.router)
+    if settings.metrics != "off":
+        app.include_router(metrics.router)
     errors.install(app)
+    security.guard(app, settings)
+    observe(app, settings, service)
+    security.harden(app, settings)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 
@@ -76,6 +83,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         problem = errors.Problem.model_json_schema(ref_template=reference)
         schema["components"]["schemas"] |= problem.pop("$defs") | {"Problem": problem}
         _limit(schema["components"]["schemas"], app.state.service)
+        security.describe(schema, app.state.service.settings)
         app.openapi_schema = schema
     return app.openapi_schema
 

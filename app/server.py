@@ -53,7 +53,11 @@ def serve_app(app: FastAPI, settings: Settings) -> None:
         app,
         host=settings.host,
         port=settings.port,
+        log_config=None,  # its messages go the way of all others
         log_level=settings.log_level,
+        access_log=False,  # we have our own, which shows no query
+        server_header=False,
+        forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=CLOSING_S,
     )
     Server(config, app.state.service).run()

@@ -113,6 +113,32 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="The least severe messages that the service logs."
     )
+    log_format: Literal["auto", "text", "json"] = Field(
+        default="auto", description="Lines of the log for people, or JSON; auto: text on a terminal only."
+    )
+    metrics: Literal["key", "open", "off"] = Field(
+        default="key",
+        description="Whether /metrics needs an API key as other addresses do, needs none, or is not there.",
+    )
+    api_keys_file: Path | None = Field(
+        default=None, description="File of the hashed API keys; without one, everybody is let in."
+    )
+    rate_per_minute: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="Requests a minute of one key, or of one address where there are no keys; 0: no limit.",
+    )
+    rate_burst: int = Field(
+        default=20, ge=1, le=1_000_000, description="Requests that may come at once within the rate."
+    )
+    cors_origins: str | None = Field(
+        default=None, description="Origins, between commas, whose pages may use the API from a browser."
+    )
+    trusted_proxies: str = Field(
+        default="127.0.0.1",
+        description="Addresses, between commas, whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+    )
     ranking_threads: int = Field(
         default=1,
         ge=1,

@@ -55,7 +55,7 @@ def demo(
     print_measures(evaluate(golden, _answers(answerer, golden), EDITION))
     out.print(f'\nTo ask:    bioqa ask "…" --index {where}', soft_wrap=True)
     out.print(f"To serve:  bioqa serve --index {where}", soft_wrap=True)
-    out.print(f"           then open http://{settings.host}:{settings.port}/docs", soft_wrap=True)
+    out.print(f"           then open http://{settings.host}:{settings.port}/", soft_wrap=True)
 
 
 def _load(citations: Path, settings: Settings) -> None:

@@ -1,12 +1,12 @@
 """The command that serves HTTP."""
 
-import logging
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
 from app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
+from app.observability import logs
 from app.opening import index_place
 from app.settings import load_settings
 
@@ -23,7 +23,7 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen at. [BIOQA_HOST]")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen at. [BIOQA_PORT]")] = None,
 ) -> None:
-    """Serve the HTTP API, described at /docs and /openapi.json.
+    """Serve the HTTP API, described at /openapi.json.
 
     The index may come later: until it is there, questions get 503 and /readyz tells why.
     """
@@ -34,5 +34,5 @@ def serve(
         index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
     )
     index_place(settings)
-    logging.basicConfig(level=settings.log_level.upper(), format="%(levelname)s: %(message)s")
+    logs.configure(settings.log_level, settings.log_format)
     serve_app(create_app(settings), settings)

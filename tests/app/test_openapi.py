@@ -18,6 +18,7 @@ OPERATIONS = (
     ("GET", "/healthz"),
     ("GET", "/readyz"),
     ("GET", "/info"),
+    ("GET", "/metrics"),
 )
 QUICK = settings(
     max_examples=40,

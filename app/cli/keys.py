@@ -1,0 +1,77 @@
+"""The commands for API keys."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.console import out, print_json, say
+from app.cli.options import JsonOption
+from app.security import keyfile
+from app.security.keys import ApiKey, ApiKeyError, digest, new_secret
+from app.settings import load_settings
+
+keys = typer.Typer(no_args_is_help=True, help="API keys of the service: new, list, revoke.")
+
+FileOption = Annotated[
+    Path | None, typer.Option("--file", metavar="FILE", help="The file of keys. [BIOQA_API_KEYS_FILE]")
+]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is, or what for.")]
+
+
+@keys.command()
+def new(
+    name: NameArgument,
+    file: FileOption = None,
+    per_minute: Annotated[
+        int | None, typer.Option("--per-minute", help="Requests a minute, in place of the service's limit.")
+    ] = None,
+    burst: Annotated[
+        int | None, typer.Option("--burst", help="Requests at once, in place of the service's limit.")
+    ] = None,
+    expires: Annotated[
+        datetime | None,
+        typer.Option(
+            "--expires", formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Refused from that day on."
+        ),
+    ] = None,
+) -> None:
+    """Make a key, print it, and add its hash to the file. It is shown this once and kept nowhere."""
+    path, secret = _file(file), new_secret()
+    keyfile.add(path, ApiKey(name, digest(secret), per_minute, burst, expires.date() if expires else None))
+    say(f"the key of {name}, whose hash is now in {path}:")
+    typer.echo(secret)
+
+
+@keys.command("list")
+def list_keys(file: FileOption = None, as_json: JsonOption = False) -> None:
+    """The names of the keys, with their limits and last days. The keys themselves nobody knows."""
+    known, today = keyfile.read(_file(file)), keyfile.today()
+    for key in known:
+        limits = {
+            name: value if isinstance(value, int) else f"{value}" for name, value in key.limits().items()
+        }
+        expired = key.expires is not None and key.expires <= today
+        if as_json:
+            print_json({"name": key.name, **limits, "expired": expired})
+        else:
+            words = [key.name, *(f"{name}={value}" for name, value in limits.items())]
+            out.print(" ".join([*words, "(expired)"] if expired else words), soft_wrap=True)
+    if not known:
+        say("there are no keys: nobody is let in")
+
+
+@keys.command()
+def revoke(name: NameArgument, file: FileOption = None) -> None:
+    """Take a key out of the file. A running service refuses it from its next request on."""
+    path = _file(file)
+    keyfile.remove(path, name)
+    say(f"the key of {name} is no longer in {path}")
+
+
+def _file(given: Path | None) -> Path:
+    path = given or load_settings().api_keys_file
+    if path is None:
+        raise ApiKeyError("which file of keys? Give --file FILE, or set BIOQA_API_KEYS_FILE")
+    return path

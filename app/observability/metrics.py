@@ -1,0 +1,142 @@
+"""Prometheus metrics, of one application each: those of the process's own are only counted once.
+
+Durations are in seconds. What the service knows itself (its line, its counts, its index) is read when
+Prometheus asks, not copied at every change.
+"""
+
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
+
+from app.answering import Answer, IndexUnavailable
+from app.service import Service
+
+MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+CANDIDATES = (0, 1, 10, 20, 50, 100, 200, 500, 1000)
+BATCHES = (1, 2, 4, 8, 16, 32)
+STAGES = ("wait", "retrieve", "rerank", "select")
+OUTCOMES = ("refused", "timed_out", "dropped", "failed")
+
+
+class Metrics:
+    """What is counted, and how it is shown."""
+
+    def __init__(self, service: Service) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Histogram(
+            "bioqa_request_duration_seconds",
+            "From a request's arrival to its answer's last byte",
+            ("method", "route", "status"),
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+        self._stages = Histogram(
+            "bioqa_stage_duration_seconds",
+            "Of each stage of an answer",
+            ("stage",),
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+        for stage in STAGES:  # there from the start, with nothing in it
+            self._stages.labels(stage)
+        self._candidates = Histogram(
+            "bioqa_candidates",
+            "Documents that BM25 found for a question",
+            buckets=CANDIDATES,
+            registry=self.registry,
+        )
+        self._truncated = Counter(
+            "bioqa_truncated_sentences",
+            "Sentences that were too long for the ranker to be read whole",
+            registry=self.registry,
+        )
+        ProcessCollector(registry=self.registry)
+        self.registry.register(_OfService(service))
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        self._requests.labels(method, route, str(status)).observe(seconds)
+
+    def answer(self, answer: Answer) -> None:
+        for stage in STAGES:
+            self._stages.labels(stage).observe(getattr(answer.timings_ms, stage) / 1000)
+        self._candidates.observe(answer.candidates)
+        self._truncated.inc(answer.truncated_sentences)
+
+    def text(self) -> bytes:
+        """All metrics, in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+class _OfService(Collector):
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def describe(self) -> Iterable[Metric]:
+        return []  # what is there is known only by asking the service, which registering must not do
+
+    def collect(self) -> Iterable[Metric]:
+        yield from self._what_runs()
+        yield from self._line()
+        yield from self._counts()
+        yield from self._index()
+
+    def _what_runs(self) -> Iterable[Metric]:
+        yield InfoMetricFamily("bioqa", "What runs here", {"version": version("bioqa")})
+        rankers = InfoMetricFamily("bioqa_ranker", "The rankers loaded", labels=["ranker"])
+        for name, ranker in self._service.rankers.items():
+            default = str(ranker is self._service.ranker).lower()
+            rankers.add_metric([name], {"hash": ranker.hash, "default": default})
+        yield rankers
+
+    def _line(self) -> Iterable[Metric]:
+        queue = self._service.queue
+        for name, value, words in (
+            ("waiting", queue.waiting, "Questions that wait to be ranked"),
+            ("running", queue.running, "Questions that are ranked"),
+            ("capacity", queue.capacity, "Questions that may wait, of each priority"),
+        ):
+            yield GaugeMetricFamily(f"bioqa_queue_{name}", words, value)
+        yield _histogram("bioqa_ranking_batch_questions", "Questions ranked together", queue.batch_sizes)
+
+    def _counts(self) -> Iterable[Metric]:
+        counts = self._service.counts
+        yield CounterMetricFamily("bioqa_answers", "Questions answered", counts.answers)
+        yield CounterMetricFamily(
+            "bioqa_degraded_answers", "Of them by BM25 alone, as the ranker failed", counts.degraded
+        )
+        unanswered = CounterMetricFamily(
+            "bioqa_unanswered_questions", "Questions without an answer, by why", labels=["reason"]
+        )
+        for reason in OUTCOMES:
+            unanswered.add_metric([reason], getattr(counts, reason))
+        yield unanswered
+
+    def _index(self) -> Iterable[Metric]:
+        ready = not self._service.reasons_not_ready()
+        yield GaugeMetricFamily("bioqa_ready", "1 if questions can be answered, else 0", float(ready))
+        try:
+            stats = self._service.stats()
+        except IndexUnavailable:
+            return
+        documents = GaugeMetricFamily("bioqa_index_documents", "Documents in the index", labels=["index"])
+        documents.add_metric([stats.name], stats.documents)
+        yield documents
+
+
+def _histogram(name: str, words: str, counted: Mapping[int, int]) -> HistogramMetricFamily:
+    """Of how often each number was counted."""
+    sizes = dict(counted)  # the service's own goes on changing
+    buckets = [(f"{float(most)}", sum(n for size, n in sizes.items() if size <= most)) for most in BATCHES]
+    buckets.append(("+Inf", sum(sizes.values())))
+    return HistogramMetricFamily(name, words, buckets, sum(size * n for size, n in sizes.items()))

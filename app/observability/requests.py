@@ -1,0 +1,124 @@
+"""Each request gets an identifier, a line in the log, a place in the metrics and, if wanted, a span."""
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.observability.logs import FACTS, request_id
+
+HEADER = "X-Request-ID"
+USABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+"""The proxy's rule too (deploy/haproxy.cfg)."""
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+OTHER = "other"
+"""Stands in logs and metrics for what a client can make up without end: methods, addresses that are none."""
+
+CLIENT_GONE = 499
+"""The status of a request whose client did not wait for the answer; the number is nginx's."""
+
+log = logging.getLogger("bioqa.access")
+
+
+class Finished(Protocol):
+    """Told of each request when it is over."""
+
+    def __call__(self, method: str, route: str, status: int, seconds: float) -> None: ...
+
+
+Spans = Callable[[Scope], AbstractContextManager[Callable[[str, str, int], None]]]
+"""Makes a span around a request; it is told method, route and status before it ends."""
+
+
+def _no_spans(scope: Scope) -> AbstractContextManager[Callable[[str, str, int], None]]:
+    return nullcontext(lambda method, route, status: None)
+
+
+class Observed:
+    """Around everything else, so that refusals and faults are seen too.
+
+    A fault is answered here, not by Starlette's own middleware around all others: that answer would have no
+    identifier. It is still raised, for the server to log with its trace.
+    """
+
+    def __init__(
+        self, app: ASGIApp, finished: Finished, quiet_paths: frozenset[str], spans: Spans = _no_spans
+    ) -> None:
+        """Successes at ``quiet_paths``, which machines ask every few seconds, are logged only at debug."""
+        self.app = app
+        self.finished = finished
+        self.quiet_paths = quiet_paths
+        self.spans = spans
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        given = Headers(scope=scope).get(HEADER, "")
+        # Never taken back: the server logs a fault in this context after we are done.
+        request_id.set(given if USABLE_ID.fullmatch(given) else secrets.token_hex(16))
+        with self.spans(scope) as end_span:
+            begun, answering = time.perf_counter(), _Answering(send)
+            try:
+                await self._answer(scope, receive, answering)
+            finally:
+                seconds = time.perf_counter() - begun
+                method = scope["method"] if scope["method"] in METHODS else OTHER
+                route = route_of(scope)
+                end_span(method, route, answering.status)
+                self.finished(method, route, answering.status, seconds)
+                self._log(scope, method, route, answering.status, seconds)
+        return None
+
+    async def _answer(self, scope: Scope, receive: Receive, answering: "_Answering") -> None:
+        try:
+            await self.app(scope, receive, answering.send)
+        except Exception as error:
+            if answering.status == CLIENT_GONE:
+                handled = scope["app"].exception_handlers[Exception](Request(scope, receive), error)
+                fault: Response = await handled if isinstance(handled, Awaitable) else handled
+                await fault(scope, receive, answering.send)
+            raise
+
+    def _log(self, scope: Scope, method: str, route: str, status: int, seconds: float) -> None:
+        quiet = scope["path"] in self.quiet_paths and status < 400
+        key = scope.get("state", {}).get("key")
+        facts = {
+            "method": method,
+            "route": route,
+            "status": status,
+            "ms": round(1000 * seconds, 1),
+            "key": key.name if key else None,
+            "client": (scope.get("client") or (None,))[0],
+        }
+        log.log(
+            logging.DEBUG if quiet else logging.INFO, "%s %s %d", method, route, status, extra={FACTS: facts}
+        )
+
+
+class _Answering:
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = CLIENT_GONE
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            MutableHeaders(scope=message)[HEADER] = request_id.get() or ""
+        await self._send(message)
+
+
+def route_of(scope: Scope) -> str:
+    """The template of the address: there are few of them, and they hold nothing of a question."""
+    if path := getattr(scope.get("route"), "path", None):
+        return str(path)
+    # What is mounted, such as a folder of files, counts as a whole.
+    return str(scope["root_path"]) if scope.get("app_root_path") is not None and scope["root_path"] else OTHER

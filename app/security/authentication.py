@@ -1,0 +1,68 @@
+"""No request without a key that is known, but for those of the addresses left open.
+
+Programs send ``Authorization: Bearer`` or ``X-API-Key``. A browser asks its user, by HTTP Basic, and sends
+what it is told as the password with every request: no page to sign in, no cookie, no session, so nothing to
+forge or steal but the key itself, and a revoked key ends it at once. What a browser sends by itself could be
+abused by another site's page; ``app.security.origins`` refuses that.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterator
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.errors import problem
+from app.security.keyfile import KeyRing
+
+REALM = 'realm="bioqa"'
+BASIC = f'Basic {REALM}, charset="UTF-8"'
+
+
+class RequireKey:
+    """The key, once known, is ``request.state.key``."""
+
+    def __init__(self, app: ASGIApp, keys: KeyRing, is_open: Callable[[str], bool]) -> None:
+        self.app = app
+        self.keys = keys
+        self.is_open = is_open
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or self.is_open(scope["path"]):
+            return await self.app(scope, receive, send)
+        presented = list(credentials(Headers(scope=scope)))
+        key = next((key for secret in presented if (key := self.keys.find(secret))), None)
+        if key is None:
+            return await _refuse(scope, receive, send, known=bool(presented))
+        scope.setdefault("state", {})["key"] = key
+        return await self.app(scope, receive, send)
+
+
+def credentials(headers: Headers) -> Iterator[str]:
+    """Whatever may be a key."""
+    if key := headers.get("x-api-key"):
+        yield key.strip()
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and value.strip():
+        yield value.strip()
+    elif scheme.lower() == "basic" and (password := _password(value.strip())):
+        yield password
+
+
+def _password(encoded: str) -> str:
+    try:
+        return base64.b64decode(encoded, validate=True).decode().partition(":")[2]
+    except (binascii.Error, ValueError):
+        return ""
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, known: bool) -> None:
+    detail, fault = "an API key is needed: send it as Authorization: Bearer or as X-API-Key", ""
+    if known:
+        detail = "this API key lets no one in: it is wrong, revoked or expired"
+        fault = ', error="invalid_token"'
+    answer = problem(401, detail, headers={"WWW-Authenticate": f"Bearer {REALM}{fault}"})
+    # In a line of its own: not every browser finds a second challenge behind a comma.
+    answer.headers.append("WWW-Authenticate", BASIC)
+    await answer(scope, receive, send)

@@ -1,0 +1,122 @@
+"""How many requests are let in: a token bucket for each key, or for each address where there are no keys."""
+
+import ipaddress
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.errors import problem
+from app.security.keys import ApiKey
+
+MOST_BUCKETS = 10_000
+"""More are not kept: the one not used for longest is forgotten, and is full when it is back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Tokens that come in a minute, and how many a bucket holds."""
+
+    per_minute: int
+    burst: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of asking for a token."""
+
+    allowed: bool
+    remaining: int
+    """Whole tokens left."""
+    wait_s: float
+    """Until there is one more whole token."""
+
+
+class TokenBuckets:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, most: int = MOST_BUCKETS) -> None:
+        self._clock = clock
+        self._most = most
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        """Tokens at a time, for each who asked; who asked last is last."""
+
+    def take(self, who: str, rate: Rate) -> Taken:
+        """One token, if there is one."""
+        now, per_s = self._clock(), rate.per_minute / 60
+        level, since = self._levels.pop(who, (float(rate.burst), now))
+        level = min(rate.burst, level + (now - since) * per_s)
+        allowed = level >= 1
+        level -= allowed
+        self._levels[who] = level, now
+        if len(self._levels) > self._most:
+            self._levels.popitem(last=False)
+        return Taken(allowed, int(level), max(0.0, (math.floor(level) + 1 - level) / per_s))
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+
+class RateLimit:
+    """429 for who asks too often. Every answer tells how much is left (IETF's RateLimit header fields)."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        default: Rate | None,
+        is_open: Callable[[str], bool],
+        buckets: TokenBuckets | None = None,
+    ) -> None:
+        """``default`` is for those whose key sets nothing; None lets them ask as often as they like."""
+        self.app = app
+        self.default = default
+        self.is_open = is_open
+        self.buckets = buckets or TokenBuckets()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or self.is_open(scope["path"]):
+            return await self.app(scope, receive, send)
+        key: ApiKey | None = scope.get("state", {}).get("key")
+        rate = _rate(key, self.default)
+        if rate is None:
+            return await self.app(scope, receive, send)
+        taken = self.buckets.take(f"key {key.name}" if key else f"address {_network(scope)}", rate)
+        wait_s = math.ceil(taken.wait_s)
+        told = {
+            "RateLimit-Policy": f'"requests";q={rate.per_minute};w=60',
+            "RateLimit": f'"requests";r={taken.remaining};t={wait_s}',
+        }
+        if not taken.allowed:
+            detail = f"more than {rate.per_minute} requests a minute; the next one may come in {wait_s} s"
+            refusal = problem(429, detail, headers={"Retry-After": str(wait_s), **told})
+            return await refusal(scope, receive, send)
+
+        async def telling(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(told)
+            await send(message)
+
+        return await self.app(scope, receive, telling)
+
+
+def _rate(key: ApiKey | None, default: Rate | None) -> Rate | None:
+    if key is None or (key.per_minute is None and key.burst is None):
+        return default
+    per_minute = key.per_minute or (default.per_minute if default else None)
+    if per_minute is None:
+        return None  # a burst alone limits nothing
+    return Rate(per_minute, key.burst or (default.burst if default else per_minute))
+
+
+def _network(scope: Scope) -> str:
+    """The client's address; of IPv6 the network of 64 bits, all of which one client has."""
+    host = (scope.get("client") or ("unknown", 0))[0]
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return str(host)
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    return str(address.ipv4_mapped or ipaddress.ip_network((int(address) >> 64 << 64, 64)))

@@ -1,0 +1,176 @@
+"""Who comes in: by which header, where, and what the others are told."""
+
+import base64
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from fastapi.routing import APIRoute
+from starlette.datastructures import Headers
+
+from app.answering import Answerer
+from app.main import create_app
+from app.security import keyfile
+from app.security.authentication import credentials
+from app.security.keys import ApiKey, ApiKeyError, digest
+from app.settings import Settings
+from tests.app.requests import BODY, is_problem
+from tests.app.security.conftest import Serve
+
+
+def basic(name: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+
+def test_without_a_file_of_keys_everybody_is_let_in(serve: Serve) -> None:
+    assert serve().post("/v1/search", json={"body": BODY}).status_code == 200
+
+
+def test_each_of_the_three_ways_lets_in(serve: Serve, key_path: Path, secret: str) -> None:
+    client = serve(api_keys_file=key_path)
+    for headers in (
+        {"Authorization": f"Bearer {secret}"},
+        {"Authorization": f"bearer  {secret} "},
+        {"X-API-Key": secret},
+        {"Authorization": basic("whoever", secret)},
+        {"Authorization": basic("", secret)},
+        {"Authorization": "Bearer wrong", "X-API-Key": secret},
+    ):
+        assert client.post("/v1/search", json={"body": BODY}, headers=headers).status_code == 200
+
+
+def test_who_sends_no_key_is_told_how(serve: Serve, key_path: Path) -> None:
+    response = serve(api_keys_file=key_path).post("/v1/search", json={"body": BODY})
+    assert "X-API-Key" in is_problem(response, 401)["detail"]
+    assert response.headers.get_list("www-authenticate") == [
+        'Bearer realm="bioqa"',
+        'Basic realm="bioqa", charset="UTF-8"',
+    ]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": "Bearer bioqa_wrong"},
+        {"X-API-Key": "bioqa_wrong"},
+        {"X-API-Key": "\u00e9"},
+        {"Authorization": basic("ada", "bioqa_wrong")},
+    ],
+)
+def test_a_wrong_key_is_called_wrong(serve: Serve, key_path: Path, headers: dict[str, str]) -> None:
+    raw = {name: value.encode("latin-1") for name, value in headers.items()}
+    response = serve(api_keys_file=key_path).get("/info", headers=raw)
+    assert is_problem(response, 401)["detail"].startswith("this API key lets no one in")
+    assert response.headers.get_list("www-authenticate")[0] == 'Bearer realm="bioqa", error="invalid_token"'
+
+
+@pytest.mark.parametrize(
+    ("authorization", "found"),
+    [
+        ("Bearer a.b", ["a.b"]),
+        ("Bearer", []),
+        ("Bearer   ", []),
+        ("Basic " + base64.b64encode(b"n:p:q").decode(), ["p:q"]),
+        ("Basic " + base64.b64encode(b"no colon").decode(), []),
+        ("Basic " + base64.b64encode(b"n:\xff").decode(), []),
+        ("Basic not base64!", []),
+        ("Digest username=n", []),
+        ("", []),
+    ],
+)
+def test_what_may_be_a_key(authorization: str, found: list[str]) -> None:
+    assert list(credentials(Headers({"authorization": authorization}))) == found
+
+
+def test_a_key_in_the_address_is_none(serve: Serve, key_path: Path, secret: str) -> None:
+    client = serve(api_keys_file=key_path)
+    is_problem(client.get(f"/info?api_key={secret}&key={secret}"), 401)
+
+
+def test_only_probes_are_open_and_metrics_if_wanted(serve: Serve, key_path: Path) -> None:
+    client = serve(api_keys_file=key_path)
+    for path in ("/healthz", "/readyz"):
+        assert client.get(path).status_code == 200
+    for path in (
+        "/",
+        "/info",
+        "/metrics",
+        "/openapi.json",
+        "/nowhere",
+        "/healthz/",
+        "/v1/models",
+        "//healthz",
+    ):
+        is_problem(client.get(path), 401)
+    is_problem(client.get("/healthz/../info"), 401)
+    assert serve(api_keys_file=key_path, metrics="open").get("/metrics").status_code == 200
+
+
+def test_every_operation_of_the_interface_is_closed(answerer: Answerer, serve: Serve, key_path: Path) -> None:
+    client = serve(api_keys_file=key_path)
+    paths = create_app(Settings(), answerer).openapi()["paths"]
+    asked = {(m.upper(), p) for p, methods in paths.items() for m in methods} - {
+        ("GET", "/healthz"),
+        ("GET", "/readyz"),
+    }
+    assert asked
+    for method, path in asked:
+        is_problem(client.request(method, path.replace("{", "").replace("}", "")), 401)
+
+
+def test_a_revoked_key_is_refused_at_once_and_a_new_one_let_in(
+    serve: Serve, key_path: Path, secret: str
+) -> None:
+    client = serve(api_keys_file=key_path)
+    sent = {"X-API-Key": secret}
+    assert client.get("/info", headers=sent).status_code == 200
+    keyfile.remove(key_path, "ada")
+    is_problem(client.get("/info", headers=sent), 401)
+    keyfile.add(key_path, ApiKey("eve", digest(secret)))
+    assert client.get("/info", headers=sent).status_code == 200
+
+
+def test_an_expired_key_is_refused(serve: Serve, key_path: Path) -> None:
+    today = datetime.now(UTC).date()
+    keyfile.add(key_path, ApiKey("old", digest("o"), expires=today))
+    keyfile.add(key_path, ApiKey("young", digest("y"), expires=today + timedelta(days=2)))
+    client = serve(api_keys_file=key_path)
+    is_problem(client.get("/info", headers={"X-API-Key": "o"}), 401)
+    assert client.get("/info", headers={"X-API-Key": "y"}).status_code == 200
+
+
+def test_the_service_does_not_start_with_a_file_that_cannot_be_used(
+    answerer: Answerer, tmp_path: Path
+) -> None:
+    with pytest.raises(ApiKeyError, match="absent"):
+        create_app(Settings(api_keys_file=tmp_path / "absent"), answerer)
+
+
+def test_the_description_tells_how_to_come_in(serve: Serve, key_path: Path, secret: str) -> None:
+    schema = serve(api_keys_file=key_path).get("/openapi.json", headers={"X-API-Key": secret}).json()
+    schemes = schema["components"]["securitySchemes"]
+    assert {name: each["type"] for name, each in schemes.items()} == {
+        "bearer": "http",
+        "header": "apiKey",
+        "basic": "http",
+    }
+    search = schema["paths"]["/v1/search"]["post"]
+    assert search["security"] == [{"bearer": []}, {"header": []}, {"basic": []}]
+    assert {"401", "429"} <= set(search["responses"])
+    for open_path in ("/healthz", "/readyz"):
+        operation = schema["paths"][open_path]["get"]
+        assert "security" not in operation
+        assert not {"401", "429"} & set(operation["responses"])
+
+
+def test_without_keys_the_description_says_nothing_of_them(serve: Serve) -> None:
+    schema = serve().get("/openapi.json").json()
+    assert "securitySchemes" not in schema["components"]
+    assert "401" not in schema["paths"]["/v1/search"]["post"]["responses"]
+
+
+def test_all_routes_are_of_the_kind_that_the_guards_stand_before(answerer: Answerer) -> None:
+    # A WebSocket would pass them by.
+    routes = create_app(Settings(), answerer).routes
+    assert any(isinstance(route, APIRoute) for route in routes) or routes
+    assert not [route for route in routes if type(route).__name__ in ("WebSocketRoute", "APIWebSocketRoute")]
