@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Protocol
 
-from bioasq.domain import MAX_ITEMS, Candidate, Question, Response
+from bioasq.domain import MAX_ITEMS, Candidate, Document, Question, Response
 from bioasq.errors import BioqaError
 from indexer.search.base import SearchIndex
 from models.lexical import CALIBRATION, rank_lexically
@@ -38,6 +38,8 @@ class Ranks(Protocol):
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking: ...
 
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> Sequence[Ranking]: ...
+
+    def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]: ...
 
 
 @dataclass(frozen=True, slots=True)

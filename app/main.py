@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 
 from app import errors, security
 from app.answering import Answerer, IndexUnavailable, Ranks
-from app.api import bioasq, documents, health, info, metrics, models, search
+from app.api import bioasq, documents, health, info, metrics, models, rerank, search
 from app.limits import BodyLimit
 from app.observability import observe
 from app.opening import load_rankers, open_index
@@ -51,7 +51,7 @@ def create_app(
     )
     app.state.service = service
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
-    for module in (search, bioasq, documents, models, health, info):
+    for module in (search, rerank, bioasq, documents, models, health, info):
         app.include_router(module.router)
     if settings.metrics != "off":
         app.include_router(metrics.router)
@@ -94,4 +94,7 @@ def _limit(schemas: dict[str, Any], service: Service) -> None:
     for body in (search["body"], schemas["AskedQuestion"]["properties"]["body"]):
         body["maxLength"] = service.settings.max_question_characters
     search["ranker"]["anyOf"][0]["enum"] = [*service.rankers]
+    rerank = schemas["RerankRequest"]["properties"]
+    rerank["query"]["maxLength"] = service.settings.max_question_characters
+    rerank["model"]["anyOf"][0]["enum"] = [*service.rankers]
     schemas["TestSet"]["properties"]["questions"]["maxItems"] = service.settings.max_batch_questions

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
@@ -16,6 +17,7 @@ from app.answering import Answer, Found, IndexUnavailable, Ranks, Wanted, choose
 from app.batching import Batcher, Full, Limits, Place, Priority, whole_seconds
 from app.refusals import Draining, QueueFull, RankingFailed, TimedOut
 from app.reopening import ReopenedIndex
+from app.reranking import GivenText, found_in
 from app.settings import Settings
 from bioasq.domain import Document, Question
 from bioasq.errors import BioqaError
@@ -24,6 +26,7 @@ from indexer.search.base import IndexStats, SearchIndex
 log = logging.getLogger("bioqa")
 
 Result = TypeVar("Result")
+Finding = Callable[[], Found]
 
 RETRY_AFTER_S = 5
 """Where nothing tells when it will be better."""
@@ -105,7 +108,17 @@ class Service:
         if timeout_s is not None or priority == "interactive":
             timeout_s = min(most, most if timeout_s is None else timeout_s)
         with self._request(priority):
-            return await self._counted(question, wanted, chosen, priority, timeout_s)
+            return await self._counted(self._finding(question, wanted), chosen, priority, timeout_s)
+
+    async def rank(self, question: str, texts: Sequence[GivenText], *, ranker: str | None = None) -> Answer:
+        """An answer whose documents are all the texts, best first, and none of the index; without sentences.
+
+        Raises what ``answer`` does, but for IndexUnavailable.
+        """
+        chosen = self.ranker_named(ranker)
+        with self._request("interactive"):
+            finding = partial(found_in, texts, question, chosen)
+            return await self._counted(finding, chosen, "interactive", self.settings.request_timeout_s)
 
     async def answer_all(
         self, questions: Sequence[Question], wanted: Wanted, *, ranker: str | None = None
@@ -123,7 +136,8 @@ class Service:
                 for question in questions:
                     if len(tasks) >= ahead:
                         answers.append(await tasks.popleft())
-                    asking = self._counted(question, wanted, chosen, "batch", None, however_full=True)
+                    finding = self._finding(question, wanted)
+                    asking = self._counted(finding, chosen, "batch", None, however_full=True)
                     tasks.append(asyncio.create_task(asking))
                 while tasks:
                     answers.append(await tasks.popleft())
@@ -196,8 +210,7 @@ class Service:
 
     async def _counted(
         self,
-        question: Question,
-        wanted: Wanted,
+        finding: Finding,
         ranker: Ranks,
         priority: Priority,
         timeout_s: float | None,
@@ -206,7 +219,7 @@ class Service:
     ) -> Answer:
         try:
             with self.queue.place(priority, however_full=however_full) as place:
-                answer = await self._answer(place, question, wanted, ranker, timeout_s)
+                answer = await self._answer(place, finding, ranker, timeout_s)
         except Full as error:
             self.counts.refused += 1
             raise self._full() from error
@@ -228,13 +241,13 @@ class Service:
             observer(answer)
         return answer
 
-    async def _answer(
-        self, place: Place, question: Question, wanted: Wanted, ranker: Ranks, timeout_s: float | None
-    ) -> Answer:
+    def _finding(self, question: Question, wanted: Wanted) -> Finding:
+        return partial(self._index.ask, lambda index: find(index, question, wanted))
+
+    async def _answer(self, place: Place, finding: Finding, ranker: Ranks, timeout_s: float | None) -> Answer:
         asked_at = time.perf_counter()
         deadline = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
-        finding = self._finders.submit(self._index.ask, lambda index: find(index, question, wanted))
-        found = await self._result(finding, deadline)
+        found = await self._result(self._finders.submit(finding), deadline)
         sentences = sum(len(candidate.document.sentences) for candidate in found.candidates)
         asked = _Asked(ranker, replace(found, asked_at=asked_at))
         ranking = self.queue.submit(place, ranker.name, sentences, asked)

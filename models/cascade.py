@@ -167,6 +167,10 @@ class Cascade:
         """``rank`` for each in turn."""
         return [self.rank(question, candidates) for question, candidates in items]
 
+    def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
+        """As the first ranker's."""
+        return self.first.candidates(question, documents)
+
     def read(self, question: str, documents: Sequence[RankedDocument], pieces: float) -> Reading:
         """The encoder's logits of the sentences of as many documents as so many word pieces allow."""
         passages: list[list[Passage]] = []

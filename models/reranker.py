@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from bioasq.domain import Candidate
+from bioasq.domain import Candidate, Document
 from models import checkpoint
 from models.arrays import Floats, Ints
 from models.batch import Example, collate, document_example, sentence_example
 from models.checkpoint import Checkpoint, CheckpointError
 from models.features import SENTENCE_FEATURES, FeatureExtractor, Features
+from models.first_stage import bm25_candidates
 from models.ranking import RankedDocument, Ranking
 from models.registry import RANKERS, encoder_of, reader_for
 from models.selection import Calibration
@@ -109,6 +110,10 @@ class Reranker:
             found = ranking(candidates, of_documents, of_sentences)
             rankings.append(replace(found, truncated_sentences=truncated))
         return rankings
+
+    def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
+        """Documents of no index as candidates, in the order given: BM25 by the checkpoint's vocabulary."""
+        return bm25_candidates(question, documents, self.checkpoint.vocabulary)
 
     def example(self, question: str, candidates: Sequence[Candidate]) -> tuple[Example, Features]:
         """What the model reads of a question and its candidates, and the features before scaling."""

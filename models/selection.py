@@ -12,6 +12,7 @@ import numpy as np
 
 from bioasq.domain import MAX_ITEMS
 from bioasq.labels import is_label
+from models.arrays import Floats
 from models.ranking import RankedSentence, Ranking, Selection
 
 
@@ -39,7 +40,7 @@ def select(
         for ranked, share in zip(documents, shares.tolist(), strict=True)
         for sentence, score in zip(
             ranked.document.sentences,
-            (share * _probability(ranked.sentence_scores, calibration)).tolist(),
+            (share * probability(ranked.sentence_scores, calibration)).tolist(),
             strict=True,
         )
         if not is_label(ranked.document, sentence)
@@ -48,7 +49,8 @@ def select(
     return Selection(documents, tuple(scored[:max_snippets]))
 
 
-def _probability(scores: tuple[float, ...], calibration: Calibration) -> np.ndarray:
+def probability(scores: tuple[float, ...], calibration: Calibration) -> Floats:
+    """[sentences] in [0, 1]: sigmoid(c·s + o) of each sentence's score."""
     x = calibration.sentence_scale * np.array(scores, dtype=np.float64) + calibration.sentence_offset
     # tanh does not overflow where exp would.
-    return 0.5 * (1.0 + np.tanh(0.5 * x))
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))

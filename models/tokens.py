@@ -88,6 +88,8 @@ class DocumentCache(Generic[T]):
         self._lock = Lock()
 
     def __call__(self, document: Document) -> T:
+        if not document.pmid:  # a text that somebody sent: of any size, and hardly ever to come back
+            return self._make(document)
         # Not the version: PubMed revises most citations without a new one.
         key = (document.pmid, document.title, document.abstract)
         with self._lock:

@@ -7,8 +7,7 @@ import numpy as np
 
 from models.arrays import Floats
 from models.features import SENTENCE_FEATURES
-from models.matching import bm25_scores, match
-from models.tokens import concatenate
+from models.first_stage import document_bm25
 from models.training.data import Pool, Prepared
 from models.training.run import PoolScores, document_map
 from models.vocabulary import Vocabulary
@@ -29,14 +28,7 @@ def first_stage(questions: Sequence[Prepared]) -> list[Floats]:
 
 def tuned_bm25(questions: Sequence[Prepared], vocabulary: Vocabulary, k1: float, b: float) -> list[Floats]:
     """BM25 of the retrieved documents with other constants: they are put in a new order, none is added."""
-    scores = []
-    for question in questions:
-        stems = concatenate(tokens.stems for tokens in question.retrieved.tokens)
-        lengths = np.array([len(tokens.stems) for tokens in question.retrieved.tokens], dtype=np.int64)
-        matches = match(question.question.stems, stems, lengths)
-        idf = vocabulary.stem_idf_of(matches.distinct)
-        scores.append(bm25_scores(matches.counts, lengths, idf, vocabulary.means.document_stems, k1, b))
-    return scores
+    return [document_bm25(q.question, q.retrieved.tokens, vocabulary, k1, b) for q in questions]
 
 
 def tune_bm25(questions: Sequence[Prepared], vocabulary: Vocabulary) -> dict[tuple[float, float], float]:

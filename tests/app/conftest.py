@@ -40,6 +40,11 @@ class LexicalRanker:
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         return [self.rank(*item) for item in items]
 
+    def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
+        asked = _words(question)
+        shares = [_share(asked, _words(f"{each.title} {each.abstract}")) for each in documents]
+        return [Candidate(*pair) for pair in zip(documents, shares, strict=True)]
+
     def _ranked(self, asked: set[str], candidate: Candidate) -> RankedDocument:
         document = candidate.document
         scores = [_share(asked, _words(document.sentence_text(s))) for s in document.sentences]

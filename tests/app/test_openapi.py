@@ -12,6 +12,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 OPERATIONS = (
     ("POST", "/v1/search"),
+    ("POST", "/v1/rerank"),
     ("POST", "/v1/bioasq"),
     ("GET", "/v1/documents/{pmid}"),
     ("GET", "/v1/models"),

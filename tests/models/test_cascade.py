@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -112,6 +113,14 @@ def test_sentences_read_in_part_are_counted(make: Make) -> None:
 def test_no_candidates_and_no_sentences(make: Make, given: list[Candidate]) -> None:
     ranking = make().rank(BODY, given)
     assert [d.document for d in ranking.documents] == [c.document for c in given]
+
+
+def test_given_texts_are_candidates_as_the_first_rankers(make: Make, candidates: list[Candidate]) -> None:
+    cascade = make()
+    texts = [replace(candidate.document, pmid="") for candidate in candidates]
+    found = cascade.candidates(BODY, texts)
+    assert found == cascade.first.candidates(BODY, texts)
+    assert len(cascade.rank(BODY, found).documents) == len(texts)
 
 
 def test_hash_and_config_tell_the_budget(make: Make) -> None:

@@ -1,0 +1,183 @@
+"""Texts in, the same in order of relevance out, in the shape that clients of Cohere and Jina know."""
+
+import uuid
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi import Body as RequestBody
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from app.answering import Answer
+from app.api.connection import while_connected
+from app.api.search import check_length
+from app.errors import FieldError, documented
+from app.reranking import GivenText, RatedText, cut_after, rated
+from app.schemas import Body, Number
+from app.service import CurrentService, Service, UnknownRanker
+
+router = APIRouter(tags=["answers"])
+
+MAX_DOCUMENTS = 1000
+API_VERSION = "2"
+"""Of Cohere's, whose shape this is."""
+
+
+class RerankText(BaseModel):
+    """A text, and its title if it has one. Other keys are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    text: str
+    title: str | None = None
+
+
+def _text(value: object) -> object:
+    return {"text": value} if isinstance(value, str) else value
+
+
+Text = Annotated[RerankText, BeforeValidator(_text, json_schema_input_type=str | RerankText)]
+
+
+class RerankRequest(BaseModel):
+    """A question and the texts to rank. Other keys that clients of Cohere and Jina send are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    model: str | None = Field(default=None, description="One of GET /v1/models; the default if absent.")
+    query: Body
+    documents: Annotated[list[Text], Field(min_length=1, max_length=MAX_DOCUMENTS)]
+    top_n: Annotated[int, Field(ge=1), Number] | None = Field(
+        default=None, description="How many results are wanted; all if absent."
+    )
+    return_documents: Annotated[bool, Field(strict=True)] = Field(
+        default=True, description="Whether results have their document."
+    )
+    max_tokens_per_doc: Annotated[int, Field(ge=1), Number] | None = Field(
+        default=None, description="A longer text is cut behind that many words."
+    )
+    max_sentences: Annotated[int, Field(ge=0, le=100), Number] = Field(
+        default=3, description="How many of a document's sentences are wanted, the best. An extension."
+    )
+
+
+class RerankSentence(BaseModel):
+    """``text[begin:end]`` or ``title[begin:end]``, in Unicode code points."""
+
+    field: Literal["text", "title"]
+    begin: int
+    end: int
+    score: float = Field(ge=0, le=1)
+
+
+class RerankResult(BaseModel):
+    index: int = Field(description="The document's place in the request, from 0.")
+    relevance_score: float = Field(ge=0, le=1, description="Comparable within one answer only.")
+    document: RerankText | None = None
+    sentences: list[RerankSentence] = Field(description="The best, best first. An extension.")
+
+
+class ApiVersion(BaseModel):
+    version: str = API_VERSION
+
+
+class Tokens(BaseModel):
+    input_tokens: int
+    output_tokens: int = 0
+
+
+class Meta(BaseModel):
+    api_version: ApiVersion = ApiVersion()
+    tokens: Tokens
+    warnings: list[str] | None = None
+
+
+class Usage(BaseModel):
+    total_tokens: int = Field(description="Words of the question and the texts, parted by white space.")
+
+
+class RerankAnswer(BaseModel):
+    """The documents in descending order of relevance; equal texts in the request's order."""
+
+    id: str
+    model: str
+    results: list[RerankResult]
+    meta: Meta
+    usage: Usage
+
+
+EXAMPLES: dict[str, Any] = {
+    "two abstracts": {
+        "value": {
+            "query": "Is metformin a first-line treatment of type 2 diabetes?",
+            "documents": [
+                "Warfarin was given to 20 adults. No harm was seen.",
+                {
+                    "title": "Treatment of type 2 diabetes.",
+                    "text": "The cohort had 200 adults. Metformin was the first-line treatment of most.",
+                },
+            ],
+            "top_n": 1,
+        }
+    }
+}
+
+
+@router.post(
+    "/v1/rerank", response_model_exclude_none=True, responses=documented(400, 404, 413, 415, 422, 429, 503)
+)
+@router.post("/v2/rerank", response_model_exclude_none=True, include_in_schema=False)
+async def rerank_texts(
+    asked: Annotated[RerankRequest, RequestBody(openapi_examples=EXAMPLES)],
+    service: CurrentService,
+    request: Request,
+) -> RerankAnswer:
+    """Texts of the request, not of the index, in order of relevance, each with its best sentences."""
+    _check(asked, service)
+    try:
+        ranker = service.ranker_named(asked.model)
+    except UnknownRanker as error:
+        raise HTTPException(404, f"model {error}") from error
+    texts = [
+        GivenText(cut_after(given.text, asked.max_tokens_per_doc), given.title or "")
+        for given in asked.documents
+    ]
+    answer = await while_connected(request, service.rank(asked.query, texts, ranker=ranker.name))
+    words = sum(len(part.split()) for text in texts for part in (text.title, text.text))
+    tokens = words + len(asked.query.split())
+    return RerankAnswer(
+        id=str(uuid.uuid4()),
+        model=ranker.name,
+        results=[_result(each, asked) for each in rated(answer, ranker)[: asked.top_n]],
+        meta=Meta(tokens=Tokens(input_tokens=tokens), warnings=_warnings(asked, texts, answer) or None),
+        usage=Usage(total_tokens=tokens),
+    )
+
+
+def _check(asked: RerankRequest, service: Service) -> None:
+    check_length(asked.query, "query", service)
+    most = service.settings.max_rerank_characters
+    characters = sum(len(given.text) + len(given.title or "") for given in asked.documents)
+    if characters > most:
+        raise FieldError("documents", f"must have at most {most} characters in all, not {characters}")
+
+
+def _result(found: RatedText, asked: RerankRequest) -> RerankResult:
+    best = [
+        RerankSentence(
+            field="title" if each.sentence.section == "title" else "text",
+            begin=each.sentence.begin,
+            end=each.sentence.end,
+            score=each.score,
+        )
+        for each in found.sentences[: asked.max_sentences]
+    ]
+    document = asked.documents[found.place] if asked.return_documents else None
+    return RerankResult(index=found.place, relevance_score=found.score, document=document, sentences=best)
+
+
+def _warnings(asked: RerankRequest, texts: list[GivenText], answer: Answer) -> list[str]:
+    cut = sum(len(given.text) > len(text.text) for given, text in zip(asked.documents, texts, strict=True))
+    warnings = [f"{cut} documents were cut behind {asked.max_tokens_per_doc} words"] if cut else []
+    if answer.truncated_sentences:
+        warnings.append(f"{answer.truncated_sentences} sentences were read only in part")
+    return [*warnings, answer.degraded] if answer.degraded else warnings
