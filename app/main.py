@@ -10,11 +10,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from app import errors, security
+from app import errors, observability, security
 from app.answering import Answerer, IndexUnavailable, Ranks
 from app.api import bioasq, documents, health, info, metrics, models, rerank, search
 from app.limits import BodyLimit
-from app.observability import observe
 from app.opening import load_rankers, open_index
 from app.service import Service
 from app.settings import Settings, load_settings
@@ -57,7 +56,7 @@ def create_app(
         app.include_router(metrics.router)
     errors.install(app)
     security.guard(app, settings)
-    observe(app, settings, service)
+    observability.observe(app, settings, service)
     security.harden(app, settings)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
@@ -72,6 +71,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         log.warning("no index yet: %s", error)
     yield
     service.close()
+    observability.close(app)
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

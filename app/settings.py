@@ -120,6 +120,9 @@ class Settings(BaseSettings):
         default="key",
         description="Whether /metrics needs an API key as other addresses do, needs none, or is not there.",
     )
+    otlp_endpoint: str | None = Field(
+        default=None, description="Where traces go: an OpenTelemetry collector's URL (OTLP over HTTP)."
+    )
     api_keys_file: Path | None = Field(
         default=None, description="File of the hashed API keys; without one, everybody is let in."
     )

@@ -21,7 +21,7 @@ from app.settings import PREFIX, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 COMPOSE = ("docker-compose.yml", "docker-compose.cluster.yml")
-OVERLAYS = ("deploy/gpu.yml",)
+OVERLAYS = ("deploy/gpu.yml", "docker-compose.observe.yml")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 ENV_EXAMPLE = (ROOT / "deploy" / ".env.example").read_text(encoding="utf-8")
 PROXY = (ROOT / "deploy" / "haproxy.cfg").read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ SETTINGS = {PREFIX + name.upper() for name in Settings.model_fields}
 OWN_VARIABLES = {"BIOQA_MEMORY"}
 """Of the compose files alone, though they begin as settings do."""
 
-IMAGE = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?:\d+\.\d+\.\d+(-[a-z0-9-]+)?")
+IMAGE = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?:v?\d+\.\d+\.\d+(-[a-z0-9-]+)?")
 """A short name and a whole version: no registry's host (its name has a dot), no moving tag."""
 
 
@@ -49,7 +49,7 @@ def value(text: str, given: Mapping[str, str] = os.environ) -> str:
     return re.sub(r"\$\{(\w+):-([^}]*)\}", lambda m: given.get(m[1]) or m[2], text)
 
 
-EVERY_SERVICE = [(name, service) for name in COMPOSE for service in services(name)]
+EVERY_SERVICE = [(name, service) for name in (*COMPOSE, OVERLAYS[1]) for service in services(name)]
 OURS = [(name, service) for name, service in EVERY_SERVICE if "build" in services(name)[service]]
 
 

@@ -1,18 +1,48 @@
 """What the service does, for those who run it: logs, metrics, traces."""
 
+from typing import TYPE_CHECKING
+
 from fastapi import FastAPI
 
 from app.observability.metrics import Metrics
-from app.observability.requests import Observed
+from app.observability.requests import Observed, no_spans
 from app.service import Service
 from app.settings import Settings
+from bioasq.errors import BioqaError
+
+if TYPE_CHECKING:
+    from app.observability.traces import Traces
 
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 def observe(app: FastAPI, settings: Settings, service: Service) -> None:
-    """Watch every request of ``app`` that gets as far as here, past what is added later."""
+    """Watch every request of ``app`` that gets as far as here, past what is added later.
+
+    Raises BioqaError if traces are wanted and cannot be made. Whoever ends the app calls ``close``.
+    """
     metrics = Metrics(service)
-    app.state.metrics = metrics
+    traces = _traces(settings.otlp_endpoint) if settings.otlp_endpoint else None
+    app.state.metrics, app.state.traces = metrics, traces
     service.observers.append(metrics.answer)
-    app.add_middleware(Observed, finished=metrics.request, quiet_paths=QUIET)
+    if traces:
+        service.observers.append(traces.answer)
+    spans = traces.request if traces else no_spans
+    app.add_middleware(Observed, finished=metrics.request, quiet_paths=QUIET, spans=spans)
+
+
+def close(app: FastAPI) -> None:
+    """Send the last spans."""
+    if app.state.traces:
+        app.state.traces.close()
+
+
+def _traces(endpoint: str) -> "Traces":
+    try:
+        from app.observability import traces
+    except ModuleNotFoundError as error:
+        raise BioqaError(
+            f"BIOQA_OTLP_ENDPOINT: traces need a package that is not installed, {error.name}: "
+            "pip install 'bioqa[otel]'"
+        ) from error
+    return traces.to_collector(endpoint)

@@ -39,7 +39,7 @@ Spans = Callable[[Scope], AbstractContextManager[Callable[[str, str, int], None]
 """Makes a span around a request; it is told method, route and status before it ends."""
 
 
-def _no_spans(scope: Scope) -> AbstractContextManager[Callable[[str, str, int], None]]:
+def no_spans(scope: Scope) -> AbstractContextManager[Callable[[str, str, int], None]]:
     return nullcontext(lambda method, route, status: None)
 
 
@@ -51,9 +51,9 @@ class Observed:
     """
 
     def __init__(
-        self, app: ASGIApp, finished: Finished, quiet_paths: frozenset[str], spans: Spans = _no_spans
+        self, app: ASGIApp, finished: Finished, quiet_paths: frozenset[str], spans: Spans = no_spans
     ) -> None:
-        """Successes at ``quiet_paths``, which machines ask every few seconds, are logged only at debug."""
+        """``quiet_paths`` are asked by machines every few seconds: no spans, and successes at debug only."""
         self.app = app
         self.finished = finished
         self.quiet_paths = quiet_paths
@@ -65,7 +65,8 @@ class Observed:
         given = Headers(scope=scope).get(HEADER, "")
         # Never taken back: the server logs a fault in this context after we are done.
         request_id.set(given if USABLE_ID.fullmatch(given) else secrets.token_hex(16))
-        with self.spans(scope) as end_span:
+        quiet = scope["path"] in self.quiet_paths
+        with no_spans(scope) if quiet else self.spans(scope) as end_span:
             begun, answering = time.perf_counter(), _Answering(send)
             try:
                 await self._answer(scope, receive, answering)
