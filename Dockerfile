@@ -31,11 +31,12 @@ FROM python:3.11.14-slim-bookworm
 LABEL org.opencontainers.image.title="bioqa" \
       org.opencontainers.image.description="Answers biomedical questions with MEDLINE articles and sentences" \
       org.opencontainers.image.licenses="Apache-2.0"
-# Numbers, so that a cluster can see that this is not root. Volumes mounted at /data/medline can be written.
+# Numbers, so that a cluster can see that this is not root. Volumes mounted at the two folders
+# in /data can be written.
 RUN groupadd --gid 10001 bioqa \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data \
         --shell /usr/sbin/nologin bioqa \
-    && install --directory --owner=10001 --group=10001 /data /data/medline
+    && install --directory --owner=10001 --group=10001 /data /data/medline /data/batches
 COPY --from=build /opt/bioqa /opt/bioqa
 # Weights and language data are in the package; what is not there must not be looked for elsewhere.
 ENV PATH=/opt/bioqa/bin:$PATH \

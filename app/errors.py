@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from app.answering import IndexUnavailable
+from app.jobs.database import BatchesUnavailable
 from app.refusals import QueueFull, Refused
 from app.service import RETRY_AFTER_S, UnknownRanker
 
@@ -48,6 +49,10 @@ class FieldError(Exception):
         self.problem = FieldProblem(field=field, message=message)
 
 
+class BadBody(Exception):
+    """A body that cannot be read at all; the text says why."""
+
+
 def problem(
     status: int,
     detail: str,
@@ -69,6 +74,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(IndexUnavailable, _unavailable)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(BadBody, _bad_body)
+    app.add_exception_handler(BatchesUnavailable, _no_batches)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -95,8 +102,13 @@ async def _validation(request: Request, error: Exception) -> Response:
         return problem(400, f"the body is not JSON: {faults[0]['ctx']['error']} at character {position}")
     if isinstance(error.body, bytes) and error.body:
         return problem(415, "the body must be JSON, with the header Content-Type: application/json")
-    problems = [FieldProblem(field=_field_name(f["loc"]), message=_message(f)) for f in faults]
+    problems = [field_problem(fault) for fault in faults]
     return problem(422, "; ".join(f"{p.field}: {p.message}" for p in problems[:3]), problems)
+
+
+def field_problem(fault: Mapping[str, Any]) -> FieldProblem:
+    """What pydantic found, in our words; its ``loc`` begins with the part of the request."""
+    return FieldProblem(field=_field_name(fault["loc"]), message=_message(fault))
 
 
 def _field_name(location: Sequence[int | str]) -> str:
@@ -119,6 +131,15 @@ def _message(fault: Mapping[str, Any]) -> str:
 async def _field(request: Request, error: Exception) -> Response:
     assert isinstance(error, FieldError)
     return problem(422, str(error), [error.problem])
+
+
+async def _bad_body(request: Request, error: Exception) -> Response:
+    return problem(400, str(error))
+
+
+async def _no_batches(request: Request, error: Exception) -> Response:
+    log.error("%s", error)
+    return problem(503, "batches cannot be kept at the moment", headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
 async def _unavailable(request: Request, error: Exception) -> Response:

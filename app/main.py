@@ -12,9 +12,12 @@ from fastapi.openapi.utils import get_openapi
 
 from app import errors, observability, security
 from app.answering import Answerer, IndexUnavailable, Ranks
-from app.api import bioasq, documents, health, info, metrics, models, rerank, search
+from app.api import batches, bioasq, documents, evaluation, health, info, metrics, models, rerank, search
+from app.api.uploads import Uploads
+from app.jobs.batches import Batches
 from app.limits import BodyLimit
 from app.opening import load_rankers, open_index
+from app.schemas import BatchTestSet
 from app.service import Service
 from app.settings import Settings, load_settings
 
@@ -22,6 +25,9 @@ DESCRIPTION = (
     "Answers biomedical questions with the best MEDLINE articles and sentences, in the form of the BioASQ "
     "challenge. Every error is problem+json (RFC 9457)."
 )
+
+UPLOADS = ("/v1/bioasq/batches", "/v1/bioasq/validate", "/v1/bioasq/evaluate")
+"""Where whole files are sent to."""
 
 log = logging.getLogger("bioqa")
 
@@ -33,7 +39,8 @@ def create_app(
 ) -> FastAPI:
     """The service with these settings (the environment's if None), or around a given answerer and rankers.
 
-    Raises BioqaError if a ranker cannot be loaded. The index may come later: until then questions get 503.
+    Raises BioqaError if a ranker cannot be loaded, or the folder of batches cannot be used. The index may
+    come later: until then questions get 503.
     """
     settings = settings or load_settings()
     if answerer is None:
@@ -49,8 +56,11 @@ def create_app(
         lifespan=_lifespan,
     )
     app.state.service = service
-    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
-    for module in (search, rerank, bioasq, documents, models, health, info):
+    app.state.batches = Batches(service, settings.data_dir)
+    app.state.uploads = Uploads(settings.max_upload_bytes)
+    uploads = dict.fromkeys(UPLOADS, settings.max_upload_bytes)
+    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others=uploads)
+    for module in (search, rerank, bioasq, batches, evaluation, documents, models, health, info):
         app.include_router(module.router)
     if settings.metrics != "off":
         app.include_router(metrics.router)
@@ -69,7 +79,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         log.info("index open: %s", service.stats())
     except IndexUnavailable as error:
         log.warning("no index yet: %s", error)
+    runner = app.state.batches.runner
+    runner.start()
     yield
+    await runner.stop()
     service.close()
     observability.close(app)
 
@@ -81,7 +94,9 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         )
         reference = "#/components/schemas/{model}"
         problem = errors.Problem.model_json_schema(ref_template=reference)
+        testset = BatchTestSet.model_json_schema(ref_template=reference)
         schema["components"]["schemas"] |= problem.pop("$defs") | {"Problem": problem}
+        schema["components"]["schemas"] |= testset.pop("$defs") | {"BatchTestSet": testset}
         _limit(schema["components"]["schemas"], app.state.service)
         security.describe(schema, app.state.service.settings)
         app.openapi_schema = schema
@@ -98,3 +113,4 @@ def _limit(schemas: dict[str, Any], service: Service) -> None:
     rerank["query"]["maxLength"] = service.settings.max_question_characters
     rerank["model"]["anyOf"][0]["enum"] = [*service.rankers]
     schemas["TestSet"]["properties"]["questions"]["maxItems"] = service.settings.max_batch_questions
+    schemas["BatchTestSet"]["properties"]["questions"]["maxItems"] = service.settings.max_testset_questions

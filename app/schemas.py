@@ -71,6 +71,10 @@ class TestSet(BaseModel):
     questions: Annotated[list[AskedQuestion], Field(min_length=1)]
 
 
+class BatchTestSet(TestSet):
+    """A BioASQ test set of phase A. A question that is not of this form is told; the others are answered."""
+
+
 class SearchRequest(BaseModel):
     """A question, as a BioASQ file holds it or alone, and what is wanted of the answer."""
 

@@ -197,6 +197,21 @@ class Settings(BaseSettings):
     max_batch_questions: int = Field(
         default=100, ge=1, description="A larger test set is refused by POST /v1/bioasq with 422."
     )
+    data_dir: Path | None = Field(
+        default=None, description="Folder that batches are kept in; without it they end with the service."
+    )
+    max_upload_bytes: int = Field(
+        default=10_000_000,
+        ge=1000,
+        description="Larger test sets, submissions and golden files are refused under /v1/bioasq/ with 413.",
+    )
+    max_testset_questions: int = Field(
+        default=5000, ge=1, description="A larger test set is refused as a batch with 422."
+    )
+    max_batches: int = Field(
+        default=100, ge=1, description="With so many batches unfinished another is refused with 429."
+    )
+    batch_days: int = Field(default=30, ge=1, le=36_500, description="Days that a finished batch is kept.")
 
     def access(self) -> Access:
         """How Elasticsearch is reached."""

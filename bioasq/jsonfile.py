@@ -1,4 +1,4 @@
-"""JSON files in and out: strict, plain or gzip, written whole or not at all."""
+"""JSON (and other) files in and out: strict, plain or gzip, written whole or not at all."""
 
 import gzip
 import json
@@ -18,15 +18,18 @@ def read_json(path: str | Path) -> object:
 
     Raises BioqaError, naming the file, if it cannot be read or is not UTF-8 JSON (NaN and Infinity are not).
     """
+    return parse_json(read_bytes(path), str(path))
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """A file's content, plain or gzip whatever its name. Raises BioqaError, naming the file."""
     try:
         raw = Path(path).read_bytes()
-        if raw.startswith(GZIP_MAGIC):
-            raw = gzip.decompress(raw)
+        return gzip.decompress(raw) if raw.startswith(GZIP_MAGIC) else raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BioqaError(f"{path}: broken gzip file: {error}") from error
     except OSError as error:
         raise BioqaError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return parse_json(raw, str(path))
 
 
 def parse_json(raw: bytes, name: str) -> object:
@@ -47,8 +50,12 @@ def write_json(path: str | Path, data: object) -> None:
     Raises BioqaError, naming the file, if it cannot be written; then nothing of it is left behind.
     ValueError for NaN and lone surrogates, which no JSON reader accepts.
     """
+    write_bytes(path, json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2).encode("utf-8") + b"\n")
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write ``content`` as ``write_json`` does. Raises BioqaError, naming the file."""
     path = Path(path)
-    content = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2).encode("utf-8") + b"\n"
     if path.exists() and not path.is_file():
         raise BioqaError(f"{path}: cannot be written: not a regular file")
     # In the same folder, because a rename is atomic only within one file system.

@@ -41,22 +41,29 @@ def validate(data: object, testset: Sequence[Question] | None = None) -> list[Fa
 
     Takes any JSON value and raises for none.
     """
+    return list(faults_of(data, testset))
+
+
+def faults_of(data: object, testset: Sequence[Question] | None = None) -> Iterator[Fault]:
+    """``validate``'s faults one by one: a hostile file can have more than fit into memory."""
     if not isinstance(data, dict):
-        return [Fault("", "", f"must be an object with the key questions, not {shown(data)}")]
+        yield Fault("", "", f"must be an object with the key questions, not {shown(data)}")
+        return
     entries = data.get("questions")
     if not isinstance(entries, list):
         state = f"must be a list, not {shown(entries)}" if "questions" in data else "is missing"
-        return [Fault("", "questions", state)]
+        yield Fault("", "questions", state)
+        return
     expected = None if testset is None else {question.id: question for question in testset}
-    faults = [] if entries or expected else [Fault("", "questions", "must hold at least one question")]
+    if not entries and not expected:
+        yield Fault("", "questions", "must hold at least one question")
     seen: set[str] = set()
     for position, entry in enumerate(entries, start=1):
         name = _name(entry, position)
-        problems = _entry_faults(entry, seen, expected)
-        faults += [Fault(name, _encodable(field), message) for field, message in problems]
+        for field, message in _entry_faults(entry, seen, expected):
+            yield Fault(name, _encodable(field), message)
     if expected is not None:
-        faults += _missing_faults(len(entries), seen, expected)
-    return faults
+        yield from _missing_faults(len(entries), seen, expected)
 
 
 def _missing_faults(count: int, seen: set[str], expected: Mapping[str, Question]) -> Iterator[Fault]:

@@ -213,7 +213,7 @@ def test_the_cluster_has_three_nodes_that_know_each_other_and_two_replicas() -> 
 def test_the_proxys_limits_are_wider_than_the_services() -> None:
     most = re.search(r"Content-Length\) gt (\d+)", PROXY)
     assert most
-    assert int(most[1]) > Settings.model_fields["max_body_bytes"].default
+    assert int(most[1]) > Settings.model_fields["max_upload_bytes"].default
     assert f"larger than {most[1]} bytes" in PROXY
 
 

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.cli import answering, demo, files, indexing, keys, serving, training, updating
+from app.cli import answering, demo, files, indexing, keys, serving, training, trec, updating
 from app.cli.console import fail
 from bioasq.errors import BioqaError
 
@@ -33,6 +33,7 @@ for command in (
     cli.command()(command)
 cli.add_typer(training.experiment, name="experiment")
 cli.add_typer(keys.keys, name="keys")
+cli.add_typer(trec.trec, name="trec")
 
 
 @cli.callback(invoke_without_command=True)

@@ -1,0 +1,298 @@
+"""Test sets of any usual size, answered in the background."""
+
+import re
+from datetime import UTC, datetime
+from math import ceil
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel, Field
+
+from app.api.bioasq import DEGRADED_HEADER, EXAMPLES
+from app.api.uploads import CurrentUploads, Upload, Uploads, file_part, needed, request_body
+from app.errors import FieldError, documented, problem
+from app.jobs.batches import Batches, NotHandedOut
+from app.jobs.records import Batch, State
+from app.jobs.store import KeyReused, TooManyBatches
+from app.schemas import Submission
+from bioasq.errors import BioqaError
+
+router = APIRouter(prefix="/v1/bioasq/batches", tags=["batches"])
+
+FULL_RETRY_AFTER_S = 60
+LONGEST_KEY = 255
+
+
+class Cause(BaseModel):
+    """A question that has no answer and gets none."""
+
+    field: str = Field(description="Where in the test set: questions[3].body, …")
+    id: str | None = Field(description="The question's id, if it has one of its own.")
+    message: str
+
+
+class BatchRestart(BaseModel):
+    at: datetime
+    reason: str
+
+
+class BatchRanker(BaseModel):
+    name: str
+    hash: str
+
+
+class BatchStatus(BaseModel):
+    """How far a batch is. ``answered``, ``failed`` and ``remaining`` make up ``questions``."""
+
+    id: str
+    state: State
+    questions: int
+    answered: int
+    failed: int = Field(description="Questions that have no answer and get none.")
+    remaining: int
+    degraded: int = Field(description="Of the answers: BM25's, because the ranker failed.")
+    seconds_left: float | None = Field(description="By its own pace; null while it is not known.")
+    waits_for: str | None = Field(description="What is away, so that nothing is answered at the moment.")
+    reason: str | None = Field(description="Why it failed.")
+    created: datetime
+    started: datetime | None
+    finished: datetime | None
+    expires: datetime | None = Field(description="When it will be removed.")
+    kept: bool = Field(description="Whether it outlives a restart of the service.")
+    ranker: BatchRanker | None = Field(description="Which one answers; null until it begins.")
+    index: str | None = Field(description="Which one the answers come from; null until it begins.")
+    restarts: list[BatchRestart] = Field(
+        description="When it began anew, and why: all answers come from one ranker and one index."
+    )
+    location: str
+    submission: str | None = Field(description="Where its submission is; null unless it is done.")
+
+
+class BatchDetails(BatchStatus):
+    faults: list[Cause] = Field(description="The questions without answer, in their order.")
+
+
+class BatchPage(BaseModel):
+    """Batches, the newest first."""
+
+    batches: list[BatchStatus]
+    next: int | None = Field(description="``before`` of the page that follows; null if none does.")
+
+
+def _batches(request: Request) -> Batches:
+    batches: Batches = request.app.state.batches
+    return batches
+
+
+CurrentBatches = Annotated[Batches, Depends(_batches)]
+
+
+def _known(
+    id: Annotated[str, Path(description="A batch's id.", max_length=64)], batches: CurrentBatches
+) -> Batch:
+    found = batches.get(id)
+    if found is None:
+        raise HTTPException(404, "there is no such batch; it may have been removed")
+    return found
+
+
+KnownBatch = Annotated[Batch, Depends(_known)]
+
+
+def _key(
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            description="A name of your own for this request: sent twice, it is one batch.",
+            openapi_examples={"a UUID": {"value": "8e03978e-40d5-43dd-bc93-6894a57f9324"}},
+            json_schema_extra={"pattern": r'^("[!#-~]{1,255}"|[!#-~]{1,255})$'},
+        ),
+    ] = None,
+) -> str | None:
+    if idempotency_key is None:
+        return None
+    # A string as RFC 9651 writes it, in quotes, or the bare characters.
+    matched = re.fullmatch(r'"([!#-~]+)"|([!#-~]+)', idempotency_key, re.ASCII)
+    key = (matched[1] or matched[2]) if matched else ""
+    if not 1 <= len(key) <= LONGEST_KEY:
+        raise FieldError("Idempotency-Key", f"must be 1 to {LONGEST_KEY} visible ASCII characters")
+    return key
+
+
+Key = Annotated[str | None, Depends(_key)]
+Ranker = Annotated[
+    str | None, Query(description="One of GET /v1/models; the default if absent.", min_length=1)
+]
+
+FORM: dict[str, Any] = {
+    "file": file_part("The test set as a file, plain or gzip."),
+    "ranker": {"type": "string", "description": "As the parameter."},
+}
+
+
+@router.post(
+    "",
+    status_code=202,
+    response_model=BatchDetails,
+    responses={
+        200: {"model": BatchDetails, "description": "Known already by its Idempotency-Key"},
+        **documented(400, 413, 415, 422, 429, 503),
+    },
+    openapi_extra=request_body({"$ref": "#/components/schemas/BatchTestSet"}, FORM, ["file"], EXAMPLES),
+)
+async def hand_in_a_test_set(
+    request: Request,
+    response: Response,
+    batches: CurrentBatches,
+    uploads: CurrentUploads,
+    key: Key,
+    ranker: Ranker = None,
+) -> Response | BatchDetails:
+    """A test set to be answered in the background.
+
+    A question that is wrong is told under ``faults``, and the others are answered all the same.
+    """
+    upload = await uploads.receive(request)
+    try:
+        batch, new = await uploads.work(_hand_in, batches, uploads, upload, ranker, key)
+        details = await uploads.work(_details, batches, batch)
+    except KeyReused:
+        raise FieldError("Idempotency-Key", "was sent with another test set or ranker before") from None
+    except TooManyBatches:
+        headers = {"Retry-After": str(FULL_RETRY_AFTER_S)}
+        return problem(429, "too many batches are unfinished; wait until one is done", headers=headers)
+    response.headers["Location"] = details.location
+    response.status_code = 202 if new else 200
+    return details
+
+
+def _hand_in(
+    batches: Batches, uploads: Uploads, upload: Upload, ranker: str | None, key: str | None
+) -> tuple[Batch, bool]:
+    if upload.body is not None:
+        return batches.hand_in(upload.json(), ranker, key)
+    needed(upload, ["file"])
+    asked = upload.texts.get("ranker") or None
+    if ranker and asked and ranker != asked:
+        raise FieldError("ranker", "is not the same in the address and in the form")
+    try:
+        testset = uploads.file(upload, "file")
+    except BioqaError as error:
+        raise FieldError("file", str(error).removeprefix("file: ")) from error
+    return batches.hand_in(testset, ranker or asked, key)
+
+
+@router.get("", responses=documented(422, 503))
+def the_batches(
+    batches: CurrentBatches,
+    limit: Annotated[int, Query(ge=1, le=100, description="So many at most.")] = 20,
+    before: Annotated[
+        int | None, Query(ge=1, le=2**53, description="``next`` of the page before this one.")
+    ] = None,
+) -> BatchPage:
+    """The batches, the newest first."""
+    found = batches.page(limit + 1, before)
+    shown = found[:limit]
+    return BatchPage(
+        batches=[BatchStatus(**_status(batches, batch)) for batch in shown],
+        next=shown[-1].number if len(found) > limit else None,
+    )
+
+
+@router.get("/{id}", responses=documented(404, 422, 503))
+def a_batch(batch: KnownBatch, batches: CurrentBatches) -> BatchDetails:
+    """How far a batch is, how long it will take, and which questions have no answer."""
+    return _details(batches, batch)
+
+
+@router.get(
+    "/{id}/submission",
+    response_model=Submission,
+    responses={
+        200: {
+            "description": "The file, checked",
+            "content": {
+                "application/json": {"schema": {"$ref": "#/components/schemas/Submission"}},
+                "text/plain": {"schema": {"type": "string"}},
+            },
+        },
+        **documented(404, 409, 422, 503),
+    },
+)
+def the_submission(
+    batch: KnownBatch,
+    batches: CurrentBatches,
+    format: Annotated[
+        Literal["bioasq", "trec"],
+        Query(description="A BioASQ submission, or a TREC run of the documents with the ranker's scores."),
+    ] = "bioasq",
+) -> Response:
+    """What a batch that is done has answered, as a file."""
+    degraded = {DEGRADED_HEADER: str(batch.counts.degraded)} if batch.counts.degraded else {}
+    try:
+        if format == "trec":
+            text = "".join(f"{line}\n" for line in batches.run(batch))
+            return PlainTextResponse(text, headers=degraded | _attachment(f"run-{batch.id}.txt"))
+        return JSONResponse(
+            dict(batches.submission(batch)), headers=degraded | _attachment(f"submission-{batch.id}.json")
+        )
+    except NotHandedOut as error:
+        left = batches.seconds_left(batch)
+        headers = {} if batch.state.finished else {"Retry-After": str(max(1, ceil(left or 5)))}
+        return problem(409, str(error), headers=headers)
+
+
+@router.delete(
+    "/{id}",
+    response_model=BatchDetails,
+    responses={204: {"description": "It was finished and is removed"}, **documented(404, 422, 503)},
+)
+def cancel_or_remove(batch: KnownBatch, batches: CurrentBatches) -> Response | BatchDetails:
+    """An unfinished batch is cancelled, and stays in the list; a finished one is removed."""
+    cancelled = batches.cancel_or_remove(batch)
+    return Response(status_code=204) if cancelled is None else _details(batches, cancelled)
+
+
+def _details(batches: Batches, batch: Batch) -> BatchDetails:
+    faults = [Cause(field=f.field, id=f.id, message=f.message) for f in batches.faults(batch)]
+    return BatchDetails(**_status(batches, batch), faults=faults)
+
+
+def _status(batches: Batches, batch: Batch) -> dict[str, Any]:
+    counts, source, left = batch.counts, batch.source, batches.seconds_left(batch)
+    location = f"{router.prefix}/{batch.id}"
+    return {
+        "id": batch.id,
+        "state": batch.state,
+        "questions": counts.questions,
+        "answered": counts.answered,
+        "failed": counts.failed,
+        "remaining": counts.remaining,
+        "degraded": counts.degraded,
+        "seconds_left": None if left is None else round(left, 1),
+        "waits_for": batch.waits_for,
+        "reason": batch.reason,
+        "created": _time(batch.created),
+        "started": _time(batch.started),
+        "finished": _time(batch.finished),
+        "expires": _time(batches.expires(batch)),
+        "kept": batches.kept,
+        "ranker": None if source is None else BatchRanker(name=source.ranker, hash=source.ranker_hash),
+        "index": None if source is None else source.index,
+        "restarts": [BatchRestart(at=_moment(r.at), reason=r.reason) for r in batch.restarts],
+        "location": location,
+        "submission": f"{location}/submission" if batch.state is State.DONE else None,
+    }
+
+
+def _time(seconds: float | None) -> datetime | None:
+    return None if seconds is None else _moment(seconds)
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _attachment(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}

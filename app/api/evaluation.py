@@ -1,0 +1,262 @@
+"""Submissions checked and measured, as ``bioqa validate`` and ``bioqa evaluate`` do."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from app.api.uploads import CurrentUploads, Upload, Uploads, file_part, needed, request_body
+from app.errors import FieldError, documented
+from bioasq.domain import Response
+from bioasq.errors import BioqaError
+from bioasq.files import parse_testset
+from bioasq.golden import Golden, parse_golden
+from bioasq.jsonfile import shown
+from bioasq.measures import EDITIONS, evaluate
+from bioasq.overlap import pmid_of
+from bioasq.validation import MAX_OFFSET, Fault, faults_of
+
+router = APIRouter(prefix="/v1/bioasq", tags=["submissions"])
+
+MOST_FAULTS = 1000
+MOST_COMPARISONS = 5_000_000
+"""Of a document's snippets with each other: some seconds' work."""
+
+USUAL_EDITIONS = (5, 8, 9)
+
+_ENTRY: dict[str, Any] = {
+    "id": "5e2f3a0bd6ef6a2d4b000001",
+    "type": "yesno",
+    "body": "Is metformin a first-line treatment of type 2 diabetes?",
+    "documents": ["http://www.ncbi.nlm.nih.gov/pubmed/90000001"],
+    "snippets": [],
+}
+_FILE = {"questions": [_ENTRY]}
+_QUESTION = {key: _ENTRY[key] for key in ("id", "type", "body")}
+
+
+class FoundFault(BaseModel):
+    question: str = Field(description="Its id, or its place where it has none; empty for the whole file.")
+    field: str
+    message: str
+
+
+class Validation(BaseModel):
+    valid: bool
+    faults: list[FoundFault]
+    more: bool = Field(description=f"Whether there are more faults than the {MOST_FAULTS} that are told.")
+
+
+class EditionMeasures(BaseModel):
+    """The official measures of phase A, under the official tool's names."""
+
+    edition: int
+    questions: int = Field(description="Golden questions that the submission answers.")
+    missing: list[str] = Field(description="Golden questions that it lacks, which are in no mean.")
+    mprec_documents: float
+    mrec_documents: float
+    mf1_documents: float
+    map_documents: float
+    gmap_documents: float
+    mprec_snippets: float
+    mrec_snippets: float
+    mf1_snippets: float
+    map_snippets: float
+    gmap_snippets: float
+
+
+class Evaluation(BaseModel):
+    measures: list[EditionMeasures] = Field(description="One for each edition that was asked for.")
+    irregularities: dict[str, dict[str, int]] = Field(
+        description="What is irregular in the golden file and in the submission, and how often."
+    )
+
+
+def _object(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": required, "properties": properties}
+
+
+TESTSET_SCHEMA = {"anyOf": [{"$ref": "#/components/schemas/BatchTestSet"}, {"type": "null"}]}
+EDITIONS_SCHEMA = {
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": {"type": "integer", "enum": list(EDITIONS)},
+    "default": list(USUAL_EDITIONS),
+    "description": "2 for BioASQ 1 and 2, 3 for 3 and 4, 5 for 5 to 7, 8 for 8, 9 from 9 on.",
+}
+
+
+@router.post(
+    "/validate",
+    responses=documented(400, 413, 415, 422),
+    openapi_extra=request_body(
+        _object(["submission"], submission={"description": "The submission."}, testset=TESTSET_SCHEMA),
+        {
+            "submission": file_part("The submission, plain or gzip."),
+            "testset": file_part("The test set that it answers."),
+        },
+        ["submission"],
+        {"a submission": {"value": {"submission": _FILE, "testset": {"questions": [_QUESTION]}}}},
+    ),
+)
+async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Validation:
+    """Every fault of a submission, against its test set too if that is given."""
+    return await uploads.work(_validate, uploads, await uploads.receive(request))
+
+
+@router.post(
+    "/evaluate",
+    responses=documented(400, 413, 415, 422),
+    openapi_extra=request_body(
+        _object(
+            ["submission", "golden"],
+            submission={"$ref": "#/components/schemas/Submission"},
+            golden={"type": "object", "description": "A golden file, as BioASQ gives it out."},
+            editions=EDITIONS_SCHEMA,
+        ),
+        {
+            "submission": file_part("The submission, plain or gzip."),
+            "golden": file_part("The golden file."),
+            "editions": {"type": "string", "description": "As in JSON, with commas between: 5,8"},
+        },
+        ["submission", "golden"],
+        {"a submission": {"value": {"submission": _FILE, "golden": _FILE, "editions": [8]}}},
+    ),
+)
+async def evaluate_a_submission(request: Request, uploads: CurrentUploads) -> Evaluation:
+    """The official measures of phase A for a submission against a golden file."""
+    return await uploads.work(_evaluate, uploads, await uploads.receive(request))
+
+
+def _validate(uploads: Uploads, upload: Upload) -> Validation:
+    given = _Given(uploads, upload)
+    testset = None
+    if given.has("testset"):
+        testset = _read("testset", lambda: parse_testset(given.value("testset"), "testset"))
+    try:
+        submission = given.value("submission")
+    except BioqaError as error:
+        faults = [Fault("", "", str(error))]
+    else:
+        faults = list(islice(faults_of(submission, testset), MOST_FAULTS + 1))
+    found = [FoundFault(question=f.question, field=f.field, message=f.message) for f in faults[:MOST_FAULTS]]
+    return Validation(valid=not faults, faults=found, more=len(faults) > MOST_FAULTS)
+
+
+def _evaluate(uploads: Uploads, upload: Upload) -> Evaluation:
+    given = _Given(uploads, upload)
+    editions = _editions(given)
+    golden, submission = (
+        _read(name, lambda name=name: parse_golden(given.value(name), name))  # type: ignore[misc]
+        for name in ("golden", "submission")
+    )
+    for name, read in (("golden", golden), ("submission", submission)):
+        _check_offsets(name, read)
+    _check_work(golden, submission)
+    measured = [evaluate(golden.responses, submission.responses, edition) for edition in editions]
+    return Evaluation(
+        measures=[
+            EditionMeasures(
+                edition=measures.edition,
+                questions=measures.questions,
+                missing=[_encodable(identifier) for identifier in measures.missing_ids],
+                **measures.official(),
+            )
+            for measures in measured
+        ],
+        irregularities={
+            "golden": dict(golden.irregularities),
+            "submission": dict(submission.irregularities),
+        },
+    )
+
+
+class _Given:
+    """What was sent, by name, however it was sent."""
+
+    def __init__(self, uploads: Uploads, upload: Upload) -> None:
+        self._uploads = uploads
+        self._upload = upload
+        self._object: Mapping[str, object] | None = None
+        if upload.body is not None:
+            data = upload.json()
+            if not isinstance(data, Mapping):
+                raise FieldError("the request's body", f"must be an object, not {shown(data)}")
+            self._object = data
+
+    def has(self, name: str) -> bool:
+        return name in self._upload.files if self._object is None else self._object.get(name) is not None
+
+    def value(self, name: str) -> object:
+        """Raises FieldError if it is missing, BioqaError if its file holds no JSON."""
+        if self._object is None:
+            needed(self._upload, [name])
+            return self._uploads.file(self._upload, name)
+        if name not in self._object:
+            raise FieldError(name, "is missing")
+        return self._object[name]
+
+    def editions(self) -> object:
+        """As numbers, wherever they are some."""
+        if self._object is not None:
+            return self._object.get("editions")
+        text = self._upload.texts.get("editions")
+        return text and [
+            int(each) if each.isascii() and each.isdecimal() else each for each in text[:100].split(",")
+        ]
+
+
+def _editions(given: _Given) -> Sequence[int]:
+    asked = given.editions()
+    if asked is None or asked == "":
+        return USUAL_EDITIONS
+    known = isinstance(asked, list) and all(type(each) is int and each in EDITIONS for each in asked)
+    if not known or not isinstance(asked, list) or len(set(asked)) != len(asked) or not asked:
+        raise FieldError("editions", f"must be some of {', '.join(map(str, EDITIONS))}, each once")
+    return asked
+
+
+Read = TypeVar("Read")
+
+
+def _read(name: str, read: Callable[[], Read]) -> Read:
+    """What a field holds, the reader's errors becoming the field's."""
+    try:
+        return read()
+    except BioqaError as error:
+        raise FieldError(name, str(error).removeprefix(f"{name}: ")) from error
+
+
+def _check_offsets(name: str, read: Golden) -> None:
+    for response in read.responses:
+        for snippet in response.snippets:
+            if max(abs(snippet.begin), abs(snippet.end)) > MAX_OFFSET:
+                question = shown(response.question.id)
+                raise FieldError(name, f"question {question}: an offset is beyond {MAX_OFFSET}")
+
+
+def _check_work(golden: Golden, submission: Golden) -> None:
+    """Refuse what would take minutes: each snippet is compared with all those of its document."""
+    answered: dict[str, Response] = {}
+    for each in submission.responses:
+        answered.setdefault(each.question.id, each)
+    comparisons = 0
+    for gold in golden.responses:
+        if (response := answered.get(gold.question.id)) is not None:
+            ours, theirs = (Counter(pmid_of(s.document) for s in r.snippets) for r in (response, gold))
+            comparisons += sum(n * (n + theirs[document]) for document, n in ours.items())
+            comparisons += sum(n * n for n in theirs.values())
+    if comparisons > MOST_COMPARISONS:
+        raise FieldError(
+            "submission",
+            "with the golden file it has too many snippets of the same documents to be measured here; "
+            "use `bioqa evaluate`",
+        )
+
+
+def _encodable(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()

@@ -1,0 +1,129 @@
+"""Files over HTTP: as a JSON body, or as a form's files, which may be gzip."""
+
+import asyncio
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, HTTPException, Request
+from starlette.datastructures import UploadFile
+
+from app.errors import BadBody, FieldError
+from bioasq.errors import BioqaError
+from bioasq.jsonfile import GZIP_MAGIC, parse_json
+
+FORM = "multipart/form-data"
+JSON = "application/json"
+MOST_PARTS = 8
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A request's body: JSON, or a form's files and texts by their names."""
+
+    body: bytes | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def json(self) -> object:
+        """Raises BadBody."""
+        assert self.body is not None
+        try:
+            return parse_json(self.body, "the body")
+        except BioqaError as error:
+            raise BadBody(str(error)) from error
+
+
+class Uploads:
+    """Reads what is sent and works on it in threads of its own: large files hold up no question."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="uploads")
+
+    async def receive(self, request: Request) -> Upload:
+        """Raises BadBody, and HTTPException for another kind of body."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == JSON or kind.endswith("+json"):
+            return Upload(body=await request.body())
+        if kind == FORM:
+            return await self._form(request)
+        raise HTTPException(415, f"the body must be {JSON} or {FORM}, as its Content-Type says")
+
+    async def work(self, what: Callable[..., Result], *arguments: Any) -> Result:
+        """Call it in one of the threads."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, what, *arguments)
+
+    def file(self, upload: Upload, name: str) -> object:
+        """What a form's file holds as JSON. Raises BioqaError, naming it."""
+        raw = upload.files[name]
+        return parse_json(self._unpacked(raw, name) if raw.startswith(GZIP_MAGIC) else raw, name)
+
+    async def _form(self, request: Request) -> Upload:
+        files, texts = {}, {}
+        try:
+            async with request.form(max_files=MOST_PARTS, max_fields=MOST_PARTS) as form:
+                for name, value in form.multi_items():
+                    if name in files or name in texts:
+                        raise FieldError(name, "is there twice")
+                    if isinstance(value, UploadFile):
+                        files[name] = await value.read()
+                    else:
+                        texts[name] = value
+        except HTTPException as error:
+            if error.status_code == 400:
+                raise BadBody(f"the form cannot be read: {error.detail}") from error
+            raise
+        except ValueError as error:  # a charset that cannot read the names
+            raise BadBody("the form cannot be read") from error
+        return Upload(files=files, texts=texts)
+
+    def _unpacked(self, raw: bytes, name: str) -> bytes:
+        # Bounded, for a few kilobytes can unpack to gigabytes.
+        unpacking = zlib.decompressobj(wbits=31)
+        try:
+            content = unpacking.decompress(raw, self._max_bytes + 1)
+        except zlib.error as error:
+            raise BioqaError(f"{name}: broken gzip file: {error}") from error
+        if len(content) > self._max_bytes:
+            raise HTTPException(413, f"{name}: unpacks to more than {self._max_bytes} bytes")
+        if not unpacking.eof or unpacking.unused_data:
+            raise BioqaError(f"{name}: broken gzip file: it must be one whole stream")
+        return content
+
+
+def needed(upload: Upload, names: Iterable[str]) -> None:
+    """Raises FieldError for the first file that the form lacks."""
+    for name in names:
+        if name not in upload.files:
+            given = "is a text, not a file" if name in upload.texts else "is missing"
+            raise FieldError(name, f"{given}: the form must have a file of this name")
+
+
+def _uploads(request: Request) -> Uploads:
+    uploads: Uploads = request.app.state.uploads
+    return uploads
+
+
+CurrentUploads = Annotated[Uploads, Depends(_uploads)]
+
+
+def request_body(
+    schema: dict[str, Any], form: dict[str, Any], required: list[str], examples: dict[str, Any]
+) -> dict[str, Any]:
+    """OpenAPI's words for a body that is JSON of this schema or a form with these parts."""
+    parts = {"type": "object", "properties": form, "required": required}
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {JSON: {"schema": schema, "examples": examples}, FORM: {"schema": parts}},
+        }
+    }
+
+
+def file_part(description: str) -> dict[str, Any]:
+    return {"type": "string", "format": "binary", "description": description}

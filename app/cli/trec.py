@@ -1,0 +1,97 @@
+"""Commands that turn BioASQ's files into TREC's and back."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.console import say
+from bioasq.domain import Question
+from bioasq.files import read_golden, read_submission, read_testset, write_submission
+from bioasq.jsonfile import write_bytes
+from bioasq.trec import (
+    judged_responses,
+    judgements,
+    read_judgements,
+    read_run,
+    run_responses,
+    submission_run,
+)
+
+trec = typer.Typer(no_args_is_help=True, help="BioASQ's files as TREC runs and judgements, and back.")
+
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="The file to write, whole or not at all.", show_default=False)
+]
+TestSetOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--testset",
+        help="The questions, with their bodies and in their order; else those of the file, without bodies.",
+        show_default=False,
+    ),
+]
+
+
+@trec.command()
+def run(
+    submission: Annotated[Path, typer.Argument(help="A BioASQ submission.", show_default=False)],
+    output: Output,
+    tag: Annotated[str, typer.Option(help="The run's name, in its last column.")] = "bioqa",
+) -> None:
+    """A submission's documents as a TREC run. Their ranks give the scores, for a submission has none."""
+    _write_lines(output, map(str, submission_run(read_submission(submission).responses, tag)))
+
+
+@trec.command()
+def qrels(
+    golden: Annotated[Path, typer.Argument(help="A golden file.", show_default=False)], output: Output
+) -> None:
+    """A golden file's documents as TREC judgements, each of relevance 1."""
+    _write_lines(output, map(str, judgements(read_golden(golden).responses)))
+
+
+@trec.command()
+def submission(
+    run: Annotated[Path, typer.Argument(help="A TREC run whose documents are PMIDs.", show_default=False)],
+    output: Output,
+    testset: TestSetOption = None,
+) -> None:
+    """The ten best documents of each question of a TREC run as a submission, without snippets."""
+    responses = run_responses(read_run(run), _questions(testset))
+    write_submission(output, responses)
+    say(
+        f"{output}: questions {len(responses)}, without any document {_empty(r.documents for r in responses)}"
+    )
+
+
+@trec.command()
+def golden(
+    qrels: Annotated[
+        Path, typer.Argument(help="TREC judgements whose documents are PMIDs.", show_default=False)
+    ],
+    output: Output,
+    testset: TestSetOption = None,
+    least: Annotated[int, typer.Option("--least", help="The least relevance that counts.")] = 1,
+) -> None:
+    """The relevant documents of TREC judgements as a golden file, without snippets."""
+    responses = judged_responses(read_judgements(qrels), _questions(testset), least)
+    write_submission(output, responses)
+    say(
+        f"{output}: questions {len(responses)}, without any document {_empty(r.documents for r in responses)}"
+    )
+
+
+def _questions(testset: Path | None) -> Sequence[Question] | None:
+    return None if testset is None else read_testset(testset)
+
+
+def _empty(documents: Iterable[Sequence[str]]) -> int:
+    return sum(not each for each in documents)
+
+
+def _write_lines(output: Path, lines: Iterable[str]) -> None:
+    text = [f"{line}\n" for line in lines]
+    write_bytes(output, "".join(text).encode())
+    say(f"{output}: lines {len(text)}")

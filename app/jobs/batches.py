@@ -1,0 +1,126 @@
+"""Batches as the API and the page see them: handed in, looked at, fetched, cancelled or removed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.errors import FieldError
+from app.jobs import submission
+from app.jobs.database import BatchesUnavailable, Database
+from app.jobs.intake import content_hash, entries
+from app.jobs.records import Batch, QuestionFault, State
+from app.jobs.runner import Runner, at_once
+from app.jobs.store import Store
+from app.jobs.submission import InvalidResult
+from app.service import Service
+from bioasq.errors import BioqaError
+from bioasq.trec import RunLine
+
+
+class NotHandedOut(BioqaError):
+    """The batch has no submission, now or ever; the text says why."""
+
+
+class Batches:
+    """Methods block for milliseconds, more for large test sets: to be called in a thread.
+
+    All raise BatchesUnavailable.
+    """
+
+    def __init__(self, service: Service, folder: Path | None) -> None:
+        self._service = service
+        self._database = Database(folder)
+        self._store = Store(self._database)
+        self.runner = Runner(service, self._store, self._database)
+
+    @property
+    def kept(self) -> bool:
+        """Whether batches outlive the process."""
+        return self._database.kept
+
+    def hand_in(
+        self, testset: object, ranker: str | None = None, key: str | None = None
+    ) -> tuple[Batch, bool]:
+        """A parsed test set's batch, and whether it is new, or known by its idempotency key.
+
+        Raises FieldError, UnknownRanker, TooManyBatches and KeyReused.
+        """
+        settings = self._service.settings
+        self._service.ranker_named(ranker)
+        taken = entries(testset, settings.max_testset_questions, settings.max_question_characters)
+        identifier, new = self._store.add(
+            taken,
+            content_hash(taken, ranker),
+            ranker=ranker,
+            candidates=settings.candidates,
+            key=key,
+            most=settings.max_batches,
+        )
+        self.runner.wake()
+        batch = self._store.get(identifier)
+        if batch is None:  # removed at this very moment
+            return self.hand_in(testset, ranker, key)
+        return batch, new
+
+    def get(self, identifier: str) -> Batch | None:
+        return self._store.get(identifier)
+
+    def page(self, size: int, before: int | None = None) -> list[Batch]:
+        """The newest first; ``before``: only those with a smaller number."""
+        return self._store.page(size, before)
+
+    def faults(self, batch: Batch) -> list[QuestionFault]:
+        """The questions that have no answer and get none, in their order."""
+        return self._store.faults(batch.number)
+
+    def seconds_left(self, batch: Batch) -> float | None:
+        """By its own pace; None while that is not known, or if it does not run."""
+        if batch.state is not State.RUNNING or batch.waits_for or batch.seconds_a_question is None:
+            return None
+        return batch.seconds_a_question * batch.counts.remaining / at_once(self._service.settings)
+
+    def expires(self, batch: Batch) -> float | None:
+        """When it will be removed, in seconds since 1970; None as long as it is unfinished."""
+        return None if batch.finished is None else batch.finished + 86_400 * self._service.settings.batch_days
+
+    def submission(self, batch: Batch) -> Mapping[str, Any]:
+        """Raises NotHandedOut."""
+        _check_done(batch)
+        try:
+            return submission.submission(self._store, batch.number)
+        except InvalidResult as error:
+            reason = f"the submission would be invalid: {error}"
+            self._store.invalidate(batch.number, reason)
+            raise NotHandedOut(f"the batch has failed: {reason}") from error
+
+    def run(self, batch: Batch) -> list[RunLine]:
+        """As a TREC run. Raises NotHandedOut, and FieldError if an id cannot stand in one."""
+        _check_done(batch)
+        assert batch.source is not None
+        tag = "".join(c if c.isprintable() and not c.isspace() else "-" for c in batch.source.ranker)
+        try:
+            return submission.run(self._store, batch.number, tag)
+        except BatchesUnavailable:
+            raise
+        except BioqaError as error:
+            raise FieldError("format", str(error)) from error
+
+    def cancel_or_remove(self, batch: Batch) -> Batch | None:
+        """The cancelled batch if it was unfinished, else None: it is gone."""
+        if self._store.finish(batch.number, State.CANCELLED):
+            return self._store.get(batch.id)
+        self._store.remove(batch.number)
+        return None
+
+
+def _check_done(batch: Batch) -> None:
+    if batch.state is State.DONE:
+        return
+    if batch.state is State.FAILED:
+        raise NotHandedOut(f"the batch has failed: {batch.reason}")
+    if batch.state is State.CANCELLED:
+        raise NotHandedOut("the batch was cancelled")
+    counts = batch.counts
+    raise NotHandedOut(
+        f"the batch is {batch.state}: {counts.remaining} of {counts.questions} questions are left"
+    )

@@ -1,0 +1,81 @@
+"""A test set taken in question by question: one that is wrong is told in its place, the rest is answered."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+
+from pydantic import ValidationError
+
+from app.errors import FieldError, field_problem
+from app.jobs.records import Entry
+from app.schemas import AskedQuestion
+from bioasq.golden import TYPES
+from bioasq.jsonfile import has_lone_surrogate, shown
+
+
+def entries(data: object, most_questions: int, most_characters: int) -> list[Entry]:
+    """The questions of a parsed test set, in order; wrong ones with their fault.
+
+    Raises FieldError if there is no list of questions, if it is too long, or if no question is right.
+    """
+    found = data.get("questions") if isinstance(data, Mapping) else None
+    if not isinstance(data, Mapping):
+        raise FieldError("the test set", f"must be an object with the key questions, not {shown(data)}")
+    if not isinstance(found, list):
+        state = shown(found) if "questions" in data else "missing"
+        raise FieldError("questions", f"must be a list, but is {state}")
+    if not 1 <= len(found) <= most_questions:
+        raise FieldError("questions", f"must be 1 to {most_questions}, not {len(found)}")
+    seen: set[str] = set()
+    taken = [_entry(position, question, seen, most_characters) for position, question in enumerate(found)]
+    if all(entry.fault is not None for entry in taken):
+        first = taken[0]
+        more = f" (and {len(taken) - 1} more questions that cannot be answered)" if len(taken) > 1 else ""
+        raise FieldError(first.field, f"{first.fault}{more}")
+    return taken
+
+
+def content_hash(taken: Sequence[Entry], ranker: str | None) -> str:
+    """The same for what asks the same, however it is written down."""
+    return hashlib.sha256(json.dumps([[*map(astuple, taken)], ranker]).encode()).hexdigest()
+
+
+def _entry(position: int, question: object, seen: set[str], most_characters: int) -> Entry:
+    fault = _fault(question, most_characters)
+    entry = question if isinstance(question, Mapping) else {}
+    identifier = _text(entry.get("id")) or None
+    if fault is None and identifier in seen:
+        fault = ("id", "stands for an earlier question too")
+    if identifier in seen:
+        identifier = None  # in a submission it is the earlier one's
+    elif identifier is not None:
+        seen.add(identifier)
+    kind = entry.get("type")
+    field, said = fault or ("", None)
+    return Entry(
+        id=identifier,
+        body=_text(entry.get("body")),
+        type=kind if isinstance(kind, str) and kind in TYPES else None,
+        field=f"questions[{position}]" + (f".{field}" if field else ""),
+        fault=said,
+    )
+
+
+def _fault(question: object, most_characters: int) -> tuple[str, str] | None:
+    """The first field that is wrong, and how."""
+    try:
+        asked = AskedQuestion.model_validate(question)
+    except ValidationError as error:
+        first = error.errors()[0]
+        if not first["loc"]:
+            return "", f"must be an object, not {shown(question)}"
+        told = field_problem({**first, "loc": ("body", *first["loc"])})
+        return told.field, told.message
+    if len(asked.body) > most_characters:
+        return "body", f"must have at most {most_characters} characters, not {len(asked.body)}"
+    return None
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) and not has_lone_surrogate(value) else ""

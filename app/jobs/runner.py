@@ -1,0 +1,268 @@
+"""What answers the batches: one process at a time, the oldest batch first, each answer kept at once.
+
+Whatever stops it, another start goes on behind the last answer kept. It waits for what is away for a time
+(index, ranker, a place in the service's queue) and blames no question for it.
+"""
+
+import asyncio
+import fcntl
+import logging
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, ParamSpec, TextIO, TypeVar
+
+from app.answering import Answer, IndexUnavailable, Ranks, Wanted
+from app.jobs.database import BatchesUnavailable, Database
+from app.jobs.records import Answered, Batch, Source, State, Waiting
+from app.jobs.store import Store
+from app.jobs.submission import InvalidResult, faults_of, submission
+from app.refusals import Draining, QueueFull, RankingFailed, TimedOut
+from app.service import Service, UnknownRanker
+from app.settings import Settings
+from bioasq.files import submission_dict
+
+IDLE_S = 1.0
+"""How often is looked for batches that another process took in."""
+
+AT_ONCE = 64
+"""Questions that are read from the database at once."""
+
+PAUSE_S = 0.2
+"""Before a batch is gone on with whose index went away or changed."""
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 15.0
+CLEAN_EVERY_S = 3600.0
+
+log = logging.getLogger("bioqa")
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def at_once(settings: Settings) -> int:
+    """How many of a batch's questions are asked at the same time: what is ranked, and as many that wait."""
+    return min(2 * settings.ranking_threads * settings.batch_questions, settings.queue_capacity)
+
+
+class Runner:
+    def __init__(self, service: Service, store: Store, database: Database) -> None:
+        self._service = service
+        self._store = store
+        self._database = database
+        self._task: asyncio.Task[None] | None = None
+        self._woken = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock: TextIO | None = None
+        self._cleaned = -CLEAN_EVERY_S
+        self._threads: ThreadPoolExecutor | None = None
+
+    def start(self) -> None:
+        """To be called in the event loop that it shall run in."""
+        self._loop = asyncio.get_running_loop()
+        self._woken = asyncio.Event()
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="batches")
+        self._task = asyncio.create_task(self._run(), name="batches")
+
+    async def stop(self) -> None:
+        """What is being answered is dropped, to be answered after the next start."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+        if self._threads is not None:
+            # An answer that is being kept is kept.
+            await asyncio.to_thread(self._threads.shutdown)
+            self._threads = None
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+        self._loop = None
+
+    def wake(self) -> None:
+        """There is a new batch; from any thread."""
+        if (loop := self._loop) is not None:
+            with suppress(RuntimeError):  # the loop ended just now
+                loop.call_soon_threadsafe(self._woken.set)
+
+    async def _run(self) -> None:
+        waits = _waits()
+        while True:
+            try:
+                idle = not await self._turn()
+                waits = _waits()
+            except BatchesUnavailable as error:
+                log.error("batches wait: %s", error)
+                await asyncio.sleep(next(waits))
+                continue
+            except Exception:
+                # The edge of this task: nobody else would hear of it.
+                log.exception("batches wait: something went wrong here")
+                await asyncio.sleep(next(waits))
+                continue
+            if idle:
+                self._woken.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._woken.wait(), IDLE_S)
+
+    async def _turn(self) -> bool:
+        """Work on the oldest batch that can be worked on. False if there is none."""
+        if self._service.draining or not await self._in_thread(self._locked):
+            return False
+        if time.monotonic() - self._cleaned > CLEAN_EVERY_S:
+            self._cleaned = time.monotonic()
+            days = self._service.settings.batch_days
+            if removed := await self._in_thread(self._store.remove_old, days):
+                log.info("batches removed that finished more than %s days ago: %s", days, removed)
+        for batch in await self._in_thread(self._store.unfinished):
+            try:
+                ranker = self._service.ranker_named(batch.asked_ranker)
+            except UnknownRanker:
+                await self._wait_for(
+                    batch, f"the ranker {batch.asked_ranker}, which is not served at the moment"
+                )
+                continue
+            await self._work(batch, ranker)
+            return True
+        return False
+
+    def _locked(self) -> bool:
+        """Whether this process is the one that answers the batches of this database."""
+        if self._lock is None:
+            try:
+                lock = (self._database.folder() / "batches.lock").open("a")
+            except OSError as error:
+                raise BatchesUnavailable(f"batches.lock cannot be opened: {error}") from error
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                lock.close()
+                return False
+            self._lock = lock
+        return True
+
+    async def _work(self, batch: Batch, ranker: Ranks) -> None:
+        """Until the batch is finished, was cancelled, or its index or ranker turned out to be another."""
+        waits = _waits()
+        while (source := await self._source(ranker)) is None:
+            batch = await self._wait_for(batch, "the search index, which is away")
+            await asyncio.sleep(next(waits))
+            if not await self._still_wanted(batch):
+                return
+        if not await self._in_thread(self._store.begin, batch, source):
+            return
+        log.info("batch %s: answering", batch.id)
+        while waiting := await self._in_thread(self._store.waiting, batch.number, AT_ONCE):
+            if not await self._answer_all(batch, source, waiting):
+                await asyncio.sleep(PAUSE_S)
+                return
+        await self._finish(batch)
+
+    async def _source(self, ranker: Ranks) -> Source | None:
+        """What answers now; None while the index is away."""
+        try:
+            stats = await asyncio.to_thread(self._service.stats)
+        except IndexUnavailable:
+            return None
+        return Source(ranker.name, ranker.hash, stats.name, stats.documents)
+
+    async def _answer_all(self, batch: Batch, source: Source, waiting: list[Waiting]) -> bool:
+        """Several at a time. False if the batch cannot be gone on with like this."""
+        left = iter(waiting)
+
+        async def work() -> bool:
+            for each in left:
+                if not await self._answer_one(batch, source, each):
+                    return False
+            return True
+
+        workers = [work() for _ in range(min(len(waiting), at_once(self._service.settings)))]
+        done = await asyncio.gather(*workers, return_exceptions=True)
+        for result in done:
+            if isinstance(result, BaseException):
+                raise result
+        return all(done)
+
+    async def _answer_one(self, batch: Batch, source: Source, waiting: Waiting) -> bool:
+        begun = time.monotonic()
+        try:
+            answer = await self._service.answer(
+                waiting.question,
+                Wanted(candidates=batch.candidates),
+                ranker=source.ranker,
+                priority="batch",
+            )
+        except (QueueFull, TimedOut) as error:
+            await asyncio.sleep(min(error.retry_after_s, LONGEST_WAIT_S))
+            return True  # it is still waiting, and will be read again
+        except (IndexUnavailable, Draining):
+            return False
+        except Exception as error:
+            # The ranker's fault with this question: the others must not suffer.
+            log.exception("batch %s: question %s has no answer", batch.id, waiting.position)
+            why = error if isinstance(error, RankingFailed) else "something went wrong here"
+            message = f"could not be answered: {why}; the service's log tells more"
+            return await self._in_thread(self._store.fail_question, batch.number, waiting.position, message)
+        if (answer.ranker_hash, answer.index) != (source.ranker_hash, source.index):
+            return False
+        answered = _answered(answer)
+        if faults := faults_of({"questions": [answered.entry]}, [waiting.question]):
+            log.error(
+                "batch %s: the answer to question %s is invalid: %s", batch.id, waiting.position, faults
+            )
+            message = f"its answer would be invalid: {faults}"
+            return await self._in_thread(self._store.fail_question, batch.number, waiting.position, message)
+        seconds = time.monotonic() - begun
+        return await self._in_thread(self._store.answer, batch.number, waiting.position, answered, seconds)
+
+    async def _finish(self, batch: Batch) -> None:
+        state, reason = State.DONE, None
+        found = await self._in_thread(self._store.get, batch.id)
+        if found is not None and not found.counts.answered:
+            state, reason = State.FAILED, "no question could be answered"
+        try:
+            await self._in_thread(submission, self._store, batch.number)
+        except InvalidResult as error:
+            state, reason = State.FAILED, f"the submission would be invalid: {error}"
+        if await self._in_thread(self._store.finish, batch.number, state, reason):
+            log.info("batch %s: %s", batch.id, reason or "done")
+
+    async def _still_wanted(self, batch: Batch) -> bool:
+        found = await self._in_thread(self._store.get, batch.id)
+        return found is not None and not found.state.finished
+
+    async def _wait_for(self, batch: Batch, what: str) -> Batch:
+        if batch.waits_for != what:
+            log.warning("batch %s waits for %s", batch.id, what)
+            await self._in_thread(self._store.wait_for, batch.number, what)
+        return replace(batch, waits_for=what)
+
+    async def _in_thread(
+        self, what: Callable[Given, Result], *arguments: Given.args, **named: Given.kwargs
+    ) -> Result:
+        # A thread of its own, so that stopping can wait for what is being written.
+        assert self._threads is not None
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, lambda: what(*arguments, **named))
+
+
+def _answered(answer: Answer) -> Answered:
+    made: Any = submission_dict([answer.response()])
+    return Answered(
+        made["questions"][0],
+        tuple(document.score for document in answer.documents),
+        tuple(sentence.score for sentence in answer.sentences),
+        answer.degraded,
+    )
+
+
+def _waits() -> Iterator[float]:
+    """Seconds to wait, ever longer."""
+    wait = FIRST_WAIT_S
+    while True:
+        yield wait
+        wait = min(2 * wait, LONGEST_WAIT_S)

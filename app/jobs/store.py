@@ -1,0 +1,293 @@
+"""Batches in the database: made, read, moved on, removed. Every change is one transaction."""
+
+import json
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from app.jobs.database import Database
+from app.jobs.records import (
+    Answered,
+    Batch,
+    Counts,
+    Entry,
+    QuestionFault,
+    Restart,
+    Source,
+    State,
+    Waiting,
+)
+from bioasq.domain import Question
+
+PACE_OVER = 20
+"""The pace is that of so many questions answered last."""
+
+UNFINISHED = "state IN ('queued', 'running')"
+
+
+class TooManyBatches(Exception):
+    """So many batches are unfinished that no other is taken."""
+
+
+class KeyReused(Exception):
+    """The idempotency key stands for another content."""
+
+
+class Store:
+    """Methods block, for milliseconds as a rule. All raise BatchesUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(
+        self,
+        entries: Sequence[Entry],
+        content: str,
+        *,
+        ranker: str | None,
+        candidates: int,
+        key: str | None = None,
+        most: int,
+    ) -> tuple[str, bool]:
+        """The id of the new batch, or of the one that the key and the ``content``'s hash stand for already.
+
+        The flag tells whether it is new. Raises KeyReused, and TooManyBatches if ``most`` are unfinished.
+        """
+        with self._database.writing() as connection:
+            if key is not None and (known := _by_key(connection, key)):
+                if known["content"] != content:
+                    raise KeyReused
+                return known["id"], False
+            (unfinished,) = connection.execute(
+                f"SELECT count(*) FROM batches WHERE {UNFINISHED}"  # noqa: S608
+            ).fetchone()
+            if unfinished >= most:
+                raise TooManyBatches
+            identifier = uuid.uuid4().hex
+            cursor = connection.execute(
+                "INSERT INTO batches (id, idempotency_key, content, asked_ranker, candidates, state, created)"
+                " VALUES (?, ?, ?, ?, ?, 'queued', ?)",
+                (identifier, key, content, ranker, candidates, time.time()),
+            )
+            connection.executemany(
+                "INSERT INTO questions (batch, position, state, id, type, body, field, message)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (_question_row(cursor.lastrowid, *each) for each in enumerate(entries)),
+            )
+        return identifier, True
+
+    def get(self, identifier: str) -> Batch | None:
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT * FROM batches WHERE id = ?", (identifier,)).fetchone()
+            return None if row is None else _batch(connection, row)
+
+    def page(self, size: int, before: int | None = None) -> list[Batch]:
+        """The newest batches, or the newest of those numbered below ``before``."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT * FROM batches WHERE number < ? ORDER BY number DESC LIMIT ?",
+                (2**62 if before is None else before, size),
+            ).fetchall()
+            return [_batch(connection, row) for row in rows]
+
+    def faults(self, number: int) -> list[QuestionFault]:
+        """The questions without answer, in their order."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT position, id, field, message FROM questions"
+                " WHERE batch = ? AND state IN ('refused', 'failed') ORDER BY position",
+                (number,),
+            )
+            return [QuestionFault(*row) for row in rows]
+
+    def results(self, number: int) -> Iterator[tuple[Entry, Answered | None]]:
+        """Every question in its order, with its answer if it has one."""
+        with self._database.reading() as connection:
+            for row in connection.execute(
+                "SELECT * FROM questions WHERE batch = ? ORDER BY position", (number,)
+            ):
+                entry = Entry(row["id"], row["body"], row["type"], row["field"], row["message"])
+                yield entry, _answered(row) if row["answer"] is not None else None
+
+    def unfinished(self) -> list[Batch]:
+        """The oldest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT * FROM batches WHERE {UNFINISHED} ORDER BY number"  # noqa: S608
+            ).fetchall()
+            return [_batch(connection, row) for row in rows]
+
+    def begin(self, batch: Batch, source: Source) -> bool:
+        """The batch runs on with this source: from the start, and recorded so, if it had another before.
+
+        False if it is finished meanwhile.
+        """
+        with self._database.writing() as connection:
+            row = connection.execute(
+                f"SELECT * FROM batches WHERE number = ? AND {UNFINISHED}",  # noqa: S608
+                (batch.number,),
+            ).fetchone()
+            if row is None:
+                return False
+            before = _source(row)
+            if before is not None and (changed := before.difference(source)):
+                _start_anew(connection, batch.number, changed)
+            connection.execute(
+                "UPDATE batches SET state = 'running', waits_for = NULL, started = coalesce(started, ?),"
+                " ranker = ?, ranker_hash = ?, index_name = ?, index_documents = ? WHERE number = ?",
+                (
+                    time.time(),
+                    source.ranker,
+                    source.ranker_hash,
+                    source.index,
+                    source.documents,
+                    batch.number,
+                ),
+            )
+        return True
+
+    def waiting(self, number: int, size: int) -> list[Waiting]:
+        """The next questions to be answered."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT position, id, body, type FROM questions"
+                " WHERE batch = ? AND state = 'waiting' ORDER BY position LIMIT ?",
+                (number, size),
+            )
+            return [Waiting(row["position"], Question(row["id"], row["body"], row["type"])) for row in rows]
+
+    def answer(self, number: int, position: int, answered: Answered, seconds: float) -> bool:
+        """Keep an answer, which took ``seconds``. False, and nothing kept, if the batch does not run."""
+        text = json.dumps([answered.entry, answered.document_scores, answered.snippet_scores])
+        return self._record(
+            number,
+            position,
+            "state = 'answered', answer = ?, degraded = ?, seconds = ?",
+            (text, answered.degraded, round(seconds, 6)),
+        )
+
+    def fail_question(self, number: int, position: int, message: str) -> bool:
+        """The question stays without answer. False if the batch does not run."""
+        field = f"questions[{position}]"
+        return self._record(number, position, "state = 'failed', field = ?, message = ?", (field, message))
+
+    def _record(self, number: int, position: int, change: str, values: tuple[object, ...]) -> bool:
+        with self._database.writing() as connection:
+            done = connection.execute(
+                f"UPDATE questions SET {change} WHERE batch = ? AND position = ? AND state = 'waiting'"  # noqa: S608
+                " AND (SELECT state FROM batches WHERE number = batch) = 'running'",
+                (*values, number, position),
+            )
+            return done.rowcount == 1
+
+    def wait_for(self, number: int, what: str | None) -> None:
+        """Tell what the batch waits for."""
+        with self._database.writing() as connection:
+            connection.execute(
+                f"UPDATE batches SET waits_for = ? WHERE number = ? AND {UNFINISHED}",  # noqa: S608
+                (what, number),
+            )
+
+    def finish(self, number: int, state: State, reason: str | None = None) -> bool:
+        """False if it was finished before."""
+        with self._database.writing() as connection:
+            done = connection.execute(
+                "UPDATE batches SET state = ?, reason = ?, finished = ?, waits_for = NULL"  # noqa: S608
+                f" WHERE number = ? AND {UNFINISHED}",
+                (state.value, reason, time.time(), number),
+            )
+            return done.rowcount == 1
+
+    def invalidate(self, number: int, reason: str) -> None:
+        """What was taken for done has failed."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE batches SET state = 'failed', reason = ? WHERE number = ?", (reason, number)
+            )
+
+    def remove(self, number: int) -> bool:
+        """False if it is not finished."""
+        with self._database.writing() as connection:
+            done = connection.execute(
+                f"DELETE FROM batches WHERE number = ? AND NOT {UNFINISHED}",  # noqa: S608
+                (number,),
+            )
+            return done.rowcount == 1
+
+    def remove_old(self, days: float) -> int:
+        """Remove what finished so long ago; how many there were."""
+        with self._database.writing() as connection:
+            before = time.time() - 86_400 * days
+            return connection.execute("DELETE FROM batches WHERE finished < ?", (before,)).rowcount
+
+
+def _by_key(connection: sqlite3.Connection, key: str) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = connection.execute(
+        "SELECT id, content FROM batches WHERE idempotency_key = ?", (key,)
+    ).fetchone()
+    return row
+
+
+def _question_row(batch: int | None, position: int, entry: Entry) -> tuple[Any, ...]:
+    state = "waiting" if entry.fault is None else "refused"
+    field = entry.field or f"questions[{position}]"
+    return batch, position, state, entry.id, entry.type, entry.body, field, entry.fault
+
+
+def _start_anew(connection: sqlite3.Connection, number: int, reason: str) -> None:
+    connection.execute(
+        "UPDATE questions SET state = 'waiting', answer = NULL, degraded = NULL, seconds = NULL,"
+        " message = NULL WHERE batch = ? AND state IN ('answered', 'failed')",
+        (number,),
+    )
+    connection.execute("INSERT INTO restarts VALUES (?, ?, ?)", (number, time.time(), reason))
+
+
+def _answered(row: sqlite3.Row) -> Answered:
+    entry, documents, snippets = json.loads(row["answer"])
+    return Answered(entry, tuple(documents), tuple(snippets), row["degraded"])
+
+
+def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> Batch:
+    number = row["number"]
+    states = dict(
+        connection.execute("SELECT state, count(*) FROM questions WHERE batch = ? GROUP BY state", (number,))
+    )
+    (degraded,) = connection.execute(
+        "SELECT count(degraded) FROM questions WHERE batch = ? AND state = 'answered'", (number,)
+    ).fetchone()
+    restarts = connection.execute("SELECT at, reason FROM restarts WHERE batch = ? ORDER BY at", (number,))
+    (pace,) = connection.execute(
+        "SELECT avg(seconds) FROM (SELECT seconds FROM questions WHERE batch = ? AND state = 'answered'"
+        " ORDER BY position DESC LIMIT ?)",
+        (number, PACE_OVER),
+    ).fetchone()
+    return Batch(
+        number=number,
+        id=row["id"],
+        state=State(row["state"]),
+        counts=Counts(
+            questions=sum(states.values()),
+            answered=states.get("answered", 0),
+            failed=states.get("refused", 0) + states.get("failed", 0),
+            degraded=degraded,
+        ),
+        created=row["created"],
+        started=row["started"],
+        finished=row["finished"],
+        asked_ranker=row["asked_ranker"],
+        candidates=row["candidates"],
+        source=_source(row),
+        restarts=tuple(Restart(*each) for each in restarts),
+        waits_for=row["waits_for"],
+        reason=row["reason"],
+        seconds_a_question=pace,
+    )
+
+
+def _source(row: sqlite3.Row) -> Source | None:
+    if row["ranker_hash"] is None:
+        return None
+    return Source(row["ranker"], row["ranker_hash"], row["index_name"], row["index_documents"])

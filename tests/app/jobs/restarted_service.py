@@ -1,0 +1,45 @@
+"""A service as a process of its own, to be killed: ``python -m … INDEX DATA RANKED``.
+
+Prints its port; writes each question that it ranks into the file RANKED.
+"""
+
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvicorn
+
+from app.answering import Answerer
+from app.main import create_app
+from app.server import Server
+from app.settings import Settings
+from bioasq.domain import Candidate
+from indexer.search.tantivy import TantivyIndex
+from models.ranking import Ranking
+from tests.app.conftest import LexicalRanker
+
+
+class SlowRanker(LexicalRanker):
+    def __init__(self, ranked: Path) -> None:
+        self._notes = ranked
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        time.sleep(0.02)
+        with self._notes.open("a") as file:
+            file.write(f"{question}\n")
+        return super().rank(question, candidates)
+
+
+def main(index: str, data: str, ranked: str) -> None:
+    answerer = Answerer(TantivyIndex.open(Path(index)), SlowRanker(Path(ranked)))
+    app = create_app(Settings(data_dir=Path(data)), answerer)
+    listening = socket.create_server(("127.0.0.1", 0))
+    sys.stdout.write(f"{listening.getsockname()[1]}\n")
+    sys.stdout.flush()
+    Server(uvicorn.Config(app, log_level="warning"), app.state.service).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,171 @@
+from pathlib import Path
+
+import pytest
+
+from app.jobs.database import Database
+from app.jobs.records import Answered, Batch, Counts, Entry, Restart, Source, State
+from app.jobs.store import KeyReused, Store, TooManyBatches
+
+SOURCE = Source("lexical", "00", "sample", 41)
+ANSWERED = Answered({"id": "a", "body": "A?", "documents": [], "snippets": []}, (), ())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(Database(tmp_path))
+
+
+def added(store: Store, *entries: Entry, key: str | None = None, content: str = "c", most: int = 9) -> Batch:
+    identifier, _ = store.add(entries, content, ranker=None, candidates=50, key=key, most=most)
+    return known(store, identifier)
+
+
+def known(store: Store, identifier: str) -> Batch:
+    found = store.get(identifier)
+    assert found is not None
+    return found
+
+
+def entries(count: int) -> list[Entry]:
+    return [Entry(f"q{n}", f"Body {n}?", "list") for n in range(count)]
+
+
+def test_a_new_batch_is_queued_with_its_questions(store: Store) -> None:
+    batch = added(store, Entry("a", "A?"), Entry(None, "", None, "questions[1]", "must be an object"))
+    assert (batch.state, batch.counts) == (State.QUEUED, Counts(questions=2, answered=0, failed=1))
+    assert (batch.started, batch.source, batch.candidates) == (None, None, 50)
+    assert [w.question.id for w in store.waiting(batch.number, 9)] == ["a"]
+    (fault,) = store.faults(batch.number)
+    assert (fault.position, fault.id, fault.field, fault.message) == (
+        1,
+        None,
+        "questions[1]",
+        "must be an object",
+    )
+
+
+def test_answers_count_and_come_back_in_the_questions_order(store: Store) -> None:
+    batch = added(store, *entries(3))
+    assert store.begin(batch, SOURCE)
+    answers = [Answered({"id": f"q{n}", "documents": ["d"]}, (1 / 3,), (0.1, n / 7)) for n in range(3)]
+    for position in (2, 0):
+        assert store.answer(batch.number, position, answers[position], 0.5)
+    assert store.fail_question(batch.number, 1, "no")
+    assert [kept for _, kept in store.results(batch.number)] == [answers[0], None, answers[2]]
+    assert [entry.id for entry, _ in store.results(batch.number)] == ["q0", "q1", "q2"]
+    batch = known(store, batch.id)
+    assert batch.counts == Counts(questions=3, answered=2, failed=1)
+    assert batch.seconds_a_question == 0.5
+    assert [fault.field for fault in store.faults(batch.number)] == ["questions[1]"]
+
+
+def test_a_question_is_answered_once(store: Store) -> None:
+    batch = added(store, *entries(1))
+    store.begin(batch, SOURCE)
+    assert store.answer(batch.number, 0, ANSWERED, 1)
+    assert not store.answer(batch.number, 0, ANSWERED, 1)
+    assert not store.fail_question(batch.number, 0, "late")
+    assert known(store, batch.id).counts.answered == 1
+
+
+@pytest.mark.parametrize("state", [State.CANCELLED, State.DONE, State.FAILED])
+def test_a_finished_batch_takes_no_answer_and_finishes_once(store: Store, state: State) -> None:
+    batch = added(store, *entries(2))
+    store.begin(batch, SOURCE)
+    assert store.finish(batch.number, state, "because")
+    assert not store.answer(batch.number, 0, ANSWERED, 1)
+    assert not store.begin(batch, SOURCE)
+    assert not store.finish(batch.number, State.DONE)
+    batch = known(store, batch.id)
+    assert (batch.state, batch.reason, batch.counts.answered) == (state, "because", 0)
+    assert batch.finished is not None
+
+
+def test_the_same_source_goes_on_and_another_starts_anew(store: Store) -> None:
+    batch = added(store, Entry(None, "", field="questions[0].id", fault="is missing"), *entries(2))
+    store.begin(batch, SOURCE)
+    store.answer(batch.number, 1, ANSWERED, 1)
+    store.fail_question(batch.number, 2, "no")
+    store.begin(batch, SOURCE)
+    assert known(store, batch.id).counts == Counts(3, 1, 2)
+    assert known(store, batch.id).restarts == ()
+    for other, words in (
+        (Source("other", "11", "sample", 41), "the ranker changed from lexical (00) to other (11)"),
+        (Source("other", "11", "next", 41), "the index changed from sample to next"),
+        (Source("other", "11", "next", 42), "the index changed from 41 to 42 documents"),
+    ):
+        store.begin(batch, other)
+        found = known(store, batch.id)
+        assert found.counts == Counts(3, 0, 1), "what was refused stays so"
+        assert found.source == other
+        assert isinstance(found.restarts[-1], Restart)
+        assert found.restarts[-1].reason == words
+        assert [w.position for w in store.waiting(batch.number, 9)] == [1, 2]
+
+
+def test_a_key_stands_for_one_content(store: Store) -> None:
+    first = added(store, *entries(1), key="k")
+    assert store.add(entries(1), "c", ranker=None, candidates=1, key="k", most=9) == (first.id, False)
+    with pytest.raises(KeyReused):
+        added(store, *entries(1), key="k", content="other")
+    assert added(store, *entries(1)).id != first.id
+    store.finish(first.number, State.CANCELLED)
+    store.remove(first.number)
+    assert added(store, *entries(1), key="k", content="other").id != first.id
+
+
+def test_only_so_many_are_taken_at_once(store: Store) -> None:
+    first = added(store, *entries(1), key="k", most=2)
+    added(store, *entries(1), most=2)
+    with pytest.raises(TooManyBatches):
+        added(store, *entries(1), most=2)
+    assert added(store, *entries(1), key="k", most=2).id == first.id
+    store.finish(first.number, State.DONE)
+    added(store, *entries(1), most=2)
+
+
+def test_pages_go_from_the_newest_to_the_oldest(store: Store) -> None:
+    made = [added(store, *entries(1)).id for _ in range(5)]
+    first = store.page(2)
+    second = store.page(2, before=first[-1].number)
+    third = store.page(2, before=second[-1].number)
+    assert [batch.id for batch in first + second + third] == made[::-1]
+    assert [batch.id for batch in store.unfinished()] == made
+
+
+def test_only_finished_batches_can_be_removed_and_nothing_of_them_stays(store: Store, tmp_path: Path) -> None:
+    batch = added(store, *entries(2))
+    store.begin(batch, SOURCE)
+    store.begin(batch, Source("other", "11", "sample", 41))
+    assert not store.remove(batch.number)
+    store.finish(batch.number, State.DONE)
+    assert store.remove(batch.number)
+    with Database(tmp_path).reading() as connection:
+        for table in ("batches", "questions", "restarts"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0
+
+
+def test_old_batches_are_removed_and_unfinished_ones_are_not(store: Store, tmp_path: Path) -> None:
+    old, new, running = (added(store, *entries(1)) for _ in range(3))
+    for batch in (old, new):
+        store.finish(batch.number, State.DONE)
+    with Database(tmp_path).writing() as connection:
+        connection.execute("UPDATE batches SET created = 0")
+        connection.execute("UPDATE batches SET finished = finished - 86400 * 7 WHERE id = ?", (old.id,))
+    assert store.remove_old(7) == 1
+    assert [batch.id for batch in store.page(9)] == [running.id, new.id]
+
+
+def test_what_it_waits_for_is_told_until_it_goes_on(store: Store) -> None:
+    batch = added(store, *entries(1))
+    store.wait_for(batch.number, "the index")
+    assert known(store, batch.id).waits_for == "the index"
+    store.begin(batch, SOURCE)
+    assert known(store, batch.id).waits_for is None
+
+
+def test_any_text_is_kept_as_it_is(store: Store) -> None:
+    odd = Entry("\0\u2028\U0001f9ec", "'; DROP TABLE batches; --\r\n", "list")
+    batch = added(store, odd)
+    (waiting,) = store.waiting(batch.number, 1)
+    assert (waiting.question.id, waiting.question.body) == (odd.id, odd.body)

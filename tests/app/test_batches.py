@@ -1,0 +1,301 @@
+"""Batches over HTTP: handed in, looked at, fetched, refused."""
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.answering import Answerer
+from app.jobs.database import FILE_NAME
+from app.main import create_app
+from app.settings import Settings
+from bioasq.errors import BioqaError
+from bioasq.files import parse_testset
+from bioasq.trec import parse_run
+from bioasq.validation import validate
+from tests.app.jobs.waiting import finished
+from tests.app.requests import BODY, TESTSET, fields, is_problem
+
+PATH = "/v1/bioasq/batches"
+SETTINGS = Settings(
+    max_question_characters=300, max_testset_questions=6, max_upload_bytes=20_000, max_batches=3
+)
+
+
+@pytest.fixture(scope="module")
+def batching(answerer: Answerer) -> Iterator[TestClient]:
+    with TestClient(create_app(SETTINGS, answerer), raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def idle(answerer: Answerer) -> TestClient:
+    """A service that takes batches in and answers none."""
+    return TestClient(create_app(SETTINGS, answerer), raise_server_exceptions=False)
+
+
+def upload(content: bytes, name: str = "BioASQ-task") -> dict[str, Any]:
+    return {"file": (name, content, "application/octet-stream")}
+
+
+def test_a_test_set_becomes_the_submission_that_it_is_at_once(batching: TestClient) -> None:
+    response = batching.post(PATH, json=TESTSET)
+    assert response.status_code == 202
+    taken = response.json()
+    location = response.headers["location"]
+    assert location == taken["location"] == f"{PATH}/{taken['id']}"
+    assert (taken["questions"], taken["answered"], taken["failed"], taken["faults"]) == (3, 0, 0, [])
+    status = finished(batching, location)
+    assert (status["state"], status["answered"], status["remaining"]) == ("done", 3, 0)
+    assert status["created"] <= status["started"] <= status["finished"] < status["expires"]
+    assert (status["ranker"], status["index"]) == ({"name": "lexical", "hash": "00" * 32}, "sample")
+    assert status["kept"] is False
+    handed_out = batching.get(status["submission"])
+    assert (
+        handed_out.headers["content-disposition"] == f'attachment; filename="submission-{taken["id"]}.json"'
+    )
+    assert validate(handed_out.json(), parse_testset(TESTSET, "test set")) == []
+    assert handed_out.json() == batching.post("/v1/bioasq", json=TESTSET).json()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_is_the_same_batch_as_its_json(batching: TestClient, packed: bool) -> None:
+    key = {"Idempotency-Key": f'"file {packed}"'.replace(" ", "-")}
+    content = json.dumps(TESTSET, indent=3).encode()
+    first = batching.post(PATH, files=upload(gzip.compress(content) if packed else content), headers=key)
+    again = batching.post(PATH, json=TESTSET, headers=key)
+    assert (first.status_code, again.status_code) == (202, 200)
+    assert first.headers["location"] == again.headers["location"]
+    assert finished(batching, first.headers["location"])["answered"] == 3
+
+
+def test_a_key_is_one_batch_in_quotes_or_not_and_refuses_other_contents(batching: TestClient) -> None:
+    def sent(key: str, testset: object = TESTSET, **parameters: str) -> Any:
+        return batching.post(PATH, json=testset, params=parameters, headers={"Idempotency-Key": key})
+
+    location = sent("k-1").headers["location"]
+    finished(batching, location)
+    assert sent('"k-1"').headers["location"] == location
+    assert sent("k-2").headers["location"] != location
+    other = {"questions": TESTSET["questions"][:2]}
+    for refused in (sent("k-1", other), sent("k-1", ranker="lexical")):
+        problem = is_problem(refused, 422)
+        assert fields(problem) == ["Idempotency-Key"]
+        assert "before" in problem["detail"]
+    assert batching.delete(location).status_code == 204
+    assert sent("k-1", other).status_code == 202
+
+
+@pytest.mark.parametrize("key", ["", "a b", '"', '"a"b"', "x" * 256, "\xe9", "a,b\t"])
+def test_what_is_no_key_is_refused(idle: TestClient, key: str) -> None:
+    sent = idle.post(PATH, json=TESTSET, headers={b"Idempotency-Key": key.encode("latin-1")})
+    assert fields(is_problem(sent, 422)) == ["Idempotency-Key"]
+
+
+def test_wrong_questions_are_told_in_their_place_and_the_others_answered(batching: TestClient) -> None:
+    questions = [
+        {"id": "a", "body": BODY, "type": "yesno"},
+        {"id": "b", "body": "x" * 301, "type": "yesno"},
+        {"body": "Whose?"},
+        17,
+        {"id": "a", "body": "Twice?"},
+        {"id": "e", "body": BODY},
+    ]
+    response = batching.post(PATH, json={"questions": questions})
+    assert response.status_code == 202
+    told = response.json()["faults"]
+    assert [(fault["field"], fault["id"]) for fault in told] == [
+        ("questions[1].body", "b"),
+        ("questions[2].id", None),
+        ("questions[3]", None),
+        ("questions[4].id", None),
+    ]
+    status = finished(batching, response.headers["location"])
+    assert (status["answered"], status["failed"], status["faults"]) == (2, 4, told)
+    entries = batching.get(status["submission"]).json()["questions"]
+    assert validate({"questions": entries}) == []
+    assert [entry["id"] for entry in entries] == ["a", "b", "e"]
+    assert entries[1] == {**questions[1], "documents": [], "snippets": []}  # type: ignore[dict-item]
+    assert len(entries[0]["documents"]) == len(entries[2]["documents"]) == 10
+
+
+def test_a_run_has_the_rankers_scores(batching: TestClient) -> None:
+    location = batching.post(PATH, json=TESTSET).headers["location"]
+    finished(batching, location)
+    response = batching.get(f"{location}/submission", params={"format": "trec"})
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert response.headers["content-disposition"].endswith('.txt"')
+    lines = parse_run(response.text, "run")
+    assert {line.tag for line in lines} == {"lexical"}
+    answer = batching.post("/v1/search", json={"body": BODY}).json()["documents"]
+    of_first = [line for line in lines if line.question == "a"]
+    assert [line.document for line in of_first] == [d["pmid"] for d in answer]
+    assert [line.score for line in of_first] == pytest.approx([d["score"] for d in answer], rel=1e-5)
+    assert fields(is_problem(batching.get(f"{location}/submission?format=xml"), 422)) == ["format"]
+
+
+def test_an_id_that_no_run_can_hold_is_told(batching: TestClient) -> None:
+    testset = {"questions": [{"id": "a b", "body": BODY}]}
+    location = batching.post(PATH, json=testset).headers["location"]
+    assert finished(batching, location)["state"] == "done"
+    assert batching.get(f"{location}/submission").status_code == 200
+    problem = is_problem(batching.get(f"{location}/submission?format=trec"), 422)
+    assert fields(problem) == ["format"]
+    assert "white space" in problem["detail"]
+
+
+def test_unfinished_batches_wait_in_line_and_have_no_submission(idle: TestClient) -> None:
+    location = idle.post(PATH, json=TESTSET).headers["location"]
+    status = idle.get(location).json()
+    assert (status["state"], status["submission"], status["seconds_left"]) == ("queued", None, None)
+    response = idle.get(f"{location}/submission")
+    assert "3 of 3 questions are left" in is_problem(response, 409)["detail"]
+    assert int(response.headers["retry-after"]) > 0
+    cancelled = idle.delete(location)
+    assert (cancelled.status_code, cancelled.json()["state"]) == (200, "cancelled")
+    response = idle.get(f"{location}/submission")
+    assert "cancelled" in is_problem(response, 409)["detail"]
+    assert "retry-after" not in response.headers
+    assert idle.delete(location).status_code == 204
+    for gone in (idle.get(location), idle.get(f"{location}/submission"), idle.delete(location)):
+        is_problem(gone, 404)
+
+
+def test_too_many_unfinished_batches_are_refused_for_now(idle: TestClient) -> None:
+    locations = [idle.post(PATH, json=TESTSET).headers["location"] for _ in range(3)]
+    refused = idle.post(PATH, json=TESTSET)
+    is_problem(refused, 429)
+    assert int(refused.headers["retry-after"]) > 0
+    idle.delete(locations[0])
+    assert idle.post(PATH, json=TESTSET).status_code == 202
+
+
+def test_the_list_has_pages_from_the_newest_on(idle: TestClient) -> None:
+    made = [idle.post(PATH, json=TESTSET).json()["id"] for _ in range(3)]
+    first = idle.get(PATH, params={"limit": 2}).json()
+    assert [batch["id"] for batch in first["batches"]] == made[:0:-1]
+    assert "faults" not in first["batches"][0]
+    rest = idle.get(PATH, params={"limit": 2, "before": first["next"]}).json()
+    assert ([batch["id"] for batch in rest["batches"]], rest["next"]) == (made[:1], None)
+    for wrong in ("limit=0", "limit=101", "limit=x", "before=0", "before=99999999999999999999"):
+        assert fields(is_problem(idle.get(f"{PATH}?{wrong}"), 422)) == [wrong.split("=")[0]]
+
+
+@pytest.mark.parametrize(
+    ("testset", "field"),
+    [
+        ([], "the test set"),
+        ({}, "questions"),
+        ({"questions": []}, "questions"),
+        ({"questions": [{"id": str(n), "body": "x"} for n in range(7)]}, "questions"),
+        ({"questions": [{"id": "a", "body": ""}]}, "questions[0].body"),
+    ],
+)
+def test_what_asks_nothing_is_refused(idle: TestClient, testset: object, field: str) -> None:
+    assert fields(is_problem(idle.post(PATH, json=testset), 422)) == [field]
+    assert fields(is_problem(idle.post(PATH, files=upload(json.dumps(testset).encode())), 422)) == [field]
+    assert idle.get(PATH).json()["batches"] == []
+
+
+def test_bodies_that_cannot_be_read_are_refused(idle: TestClient) -> None:
+    for content in (b"{", b"", b'{"questions": NaN}', b"\xff", b"[" * 9_000):
+        sent = idle.post(PATH, content=content, headers={"Content-Type": "application/json"})
+        assert "the body" in is_problem(sent, 400)["detail"]
+        assert fields(is_problem(idle.post(PATH, files=upload(content)), 422)) == ["file"]
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        is_problem(idle.post(PATH, content=b"{}", headers={"Content-Type": kind}), 415)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "multipart/form-data",
+        "multipart/form-data; boundary=",
+        "multipart/form-data; boundary=x; charset=punycode",
+        "multipart/form-data; boundary=x; charset=\xff",
+    ],
+)
+@pytest.mark.parametrize(
+    "content", [b"", b"--x\r\n", b'--x\r\nContent-Disposition: a; name="\xff\x80"\r\n\r\n--x--']
+)
+def test_broken_forms_are_refused(idle: TestClient, kind: str, content: bytes) -> None:
+    sent = idle.post(PATH, content=content, headers={b"Content-Type": kind.encode("latin-1")})
+    assert sent.status_code in (400, 422)
+    is_problem(sent, sent.status_code)
+
+
+def test_forms_without_the_one_file_are_refused(idle: TestClient) -> None:
+    content = json.dumps(TESTSET).encode()
+    wrong: Sequence[dict[str, Any]] = (
+        {"files": {"other": ("x", content)}},
+        {"files": [("file", ("x", content)), ("file", ("y", content))]},
+        {"files": {"more": ("x", b"1")}, "data": {"file": "text"}},
+    )
+    for parts in wrong:
+        assert fields(is_problem(idle.post(PATH, **parts), 422)) == ["file"]
+
+
+def test_a_gzip_file_is_unpacked_no_further_than_allowed(idle: TestClient) -> None:
+    is_problem(idle.post(PATH, files=upload(gzip.compress(b" " * 1_000_000))), 413)
+    for broken in (gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"more", b"\x1f\x8bnothing"):
+        assert "gzip" in is_problem(idle.post(PATH, files=upload(broken)), 422)["detail"]
+
+
+def test_large_bodies_are_refused(idle: TestClient) -> None:
+    large = {"questions": [{"id": "a", "body": BODY, "note": "x" * 20_000}]}
+    is_problem(idle.post(PATH, json=large), 413)
+    is_problem(idle.post(PATH, files=upload(json.dumps(large).encode())), 413)
+
+
+def test_the_ranker_is_checked_wherever_it_is_named(idle: TestClient) -> None:
+    content = json.dumps(TESTSET).encode()
+    for sent in (
+        idle.post(PATH, json=TESTSET, params={"ranker": "other"}),
+        idle.post(PATH, files=upload(content), data={"ranker": "other"}),
+        idle.post(PATH, files=upload(content), data={"ranker": "lexical"}, params={"ranker": "x"}),
+    ):
+        assert fields(is_problem(sent, 422)) == ["ranker"]
+    taken = idle.post(PATH, files=upload(content), data={"ranker": "lexical"}, params={"ranker": "lexical"})
+    assert taken.status_code == 202
+
+
+@pytest.mark.parametrize("identifier", ["nothing", "%00", "\u0669", "a" * 64])
+def test_what_was_never_handed_in_is_not_there(idle: TestClient, identifier: str) -> None:
+    is_problem(idle.get(f"{PATH}/{identifier}"), 404)
+
+
+def test_a_broken_file_of_batches_is_a_problem_for_now_and_nothing_else(
+    answerer: Answerer, tmp_path: Path
+) -> None:
+    app = create_app(Settings(data_dir=tmp_path), answerer)
+    client = TestClient(app, raise_server_exceptions=False)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    (tmp_path / FILE_NAME).write_bytes(b"nonsense" * 1000)
+    for response in (client.post(PATH, json=TESTSET), client.get(PATH), client.delete(f"{PATH}/x")):
+        is_problem(response, 503)
+        assert int(response.headers["retry-after"]) > 0
+    assert client.post("/v1/search", json={"body": BODY}).status_code == 200
+
+
+def test_a_folder_that_cannot_be_used_is_told_at_the_start(answerer: Answerer, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BioqaError, match="cannot be made"):
+        create_app(Settings(data_dir=tmp_path / "file"), answerer)
+
+
+def test_what_became_invalid_in_the_file_is_not_handed_out(answerer: Answerer, tmp_path: Path) -> None:
+    app = create_app(Settings(data_dir=tmp_path), answerer)
+    with TestClient(app, raise_server_exceptions=False) as client:
+        location = client.post(PATH, json=TESTSET).headers["location"]
+        finished(client, location)
+        with app.state.batches._database.writing() as connection:
+            connection.execute(
+                "UPDATE questions SET answer = replace(answer, '\"documents\": []', '\"documents\": [1]')"
+            )
+        assert "would be invalid" in is_problem(client.get(f"{location}/submission"), 409)["detail"]
+        assert client.get(location).json()["state"] == "failed"
