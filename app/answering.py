@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from bioasq.domain import MAX_ITEMS, Candidate, Document, Question, Response
 from bioasq.errors import BioqaError
 from indexer.search.base import SearchIndex
-from models.lexical import CALIBRATION, rank_lexically
 from models.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from models.selection import Calibration, select
 
@@ -132,6 +131,9 @@ def choose(ranker: Ranks, found: Sequence[Found]) -> list[Answer]:
 
 def choose_without(ranker: Ranks, found: Found, reason: str) -> Answer:
     """The answer where the ranker failed: documents as BM25 found them, sentences by BM25."""
+    # Here, as it imports nltk, which takes half a second that no command should wait for.
+    from models.lexical import CALIBRATION, rank_lexically
+
     begun = time.perf_counter()
     ranking = rank_lexically(*found.item)
     spent = _ms(begun, time.perf_counter())

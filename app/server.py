@@ -47,8 +47,8 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def serve_app(app: FastAPI, settings: Settings) -> None:
-    """Serve until a signal comes."""
+def server_of(app: FastAPI, settings: Settings) -> Server:
+    """``run()`` serves until a signal comes."""
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -60,4 +60,4 @@ def serve_app(app: FastAPI, settings: Settings) -> None:
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=CLOSING_S,
     )
-    Server(config, app.state.service).run()
+    return Server(config, app.state.service)

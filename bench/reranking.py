@@ -56,6 +56,7 @@ def main() -> None:
             found,
         )
         _stages(cold, questions, found)
+        _together(known, questions, found)
 
 
 def _report(
@@ -72,6 +73,22 @@ def _report(
         work(question, candidates)
         times.append(1000 * (time.perf_counter() - begun))
     print(f"{name:38} p50 {median(times):6.2f} ms   p95 {quantiles(times, n=20)[-1]:6.2f} ms", flush=True)
+
+
+def _together(ranker: Reranker, questions: Sequence[str], found: Sequence[list[Candidate]]) -> None:
+    """What ranking several questions in one pass gains, documents known; both ways in turn."""
+    for count in (2, 4, 8):
+        ratios = []
+        for begin in range(0, len(questions) - count + 1, count):
+            items = list(zip(questions, found, strict=True))[begin : begin + count]
+            marks = [time.perf_counter()]
+            for item in items:
+                ranker.rank(*item)
+            marks.append(time.perf_counter())
+            ranker.rank_many(items)
+            marks.append(time.perf_counter())
+            ratios.append((marks[1] - marks[0]) / (marks[2] - marks[1]))
+        print(f"{count} questions in one pass: {median(ratios):.2f} × as fast as one by one (median)")
 
 
 def _stages(ranker: Reranker, questions: Sequence[str], found: Sequence[list[Candidate]]) -> None:

@@ -28,11 +28,11 @@ def serve(
     The index may come later: until it is there, questions get 503 and /readyz tells why.
     """
     from app.main import create_app
-    from app.server import serve_app
+    from app.server import server_of
 
     settings = load_settings(
         index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
     )
     index_place(settings)
     logs.configure(settings.log_level, settings.log_format)
-    serve_app(create_app(settings), settings)
+    server_of(create_app(settings), settings).run()

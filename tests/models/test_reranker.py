@@ -13,6 +13,8 @@ from models.features import SENTENCE_FEATURES
 from models.ranking import Ranking
 from models.registry import build, settings_of
 from models.reranker import WEIGHTS, Reranker, available, ranking
+from tests.models.conftest import VARIANTS
+from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import GOLDEN, ToyIndex, document
 
 BODIES = [gold.question.body for gold in GOLDEN]
@@ -33,8 +35,12 @@ def _of_pdrmm(trained: Checkpoint) -> Checkpoint:
 def _assert_same(left: Ranking, right: Ranking) -> None:
     assert [d.document for d in left.documents] == [d.document for d in right.documents]
     for one, other in zip(left.documents, right.documents, strict=True):
-        assert one.score == pytest.approx(other.score, abs=1e-5)
-        assert one.sentence_scores == pytest.approx(other.sentence_scores, abs=1e-5)
+        assert one.score == pytest.approx(other.score, abs=1e-5, rel=1e-6)
+        assert one.sentence_scores == pytest.approx(other.sentence_scores, abs=1e-5, rel=1e-6)
+
+
+def _by_pmid(ranking: Ranking) -> Ranking:
+    return replace(ranking, documents=tuple(sorted(ranking.documents, key=lambda d: d.document.pmid)))
 
 
 def test_all_candidates_come_back_best_first_with_their_sentences(toy: Reranker, index: ToyIndex) -> None:
@@ -115,6 +121,35 @@ def test_a_ranker_of_documents_leaves_sentences_to_stemmed_bm25(trained: Checkpo
     found = {d.document.pmid: list(d.sentence_scores) for d in toy.rank(BODIES[0], candidates).documents}
     assert sum((found[c.document.pmid] for c in candidates), start=[]) == column  # noqa: RUF017
     assert max(column) > 0
+
+
+@pytest.mark.parametrize("name", list(VARIANTS))
+def test_questions_ranked_together_get_what_each_gets_alone(
+    name: str, trained: Checkpoint, index: ToyIndex
+) -> None:
+    settings = VARIANTS[name]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        vectors = torch.from_numpy(trained.vocabulary.vectors)
+        model = build(settings, vectors, encoder_for(settings)).eval()
+    toy = Reranker(replace(trained, settings=settings, model=model), name="toy")
+    odd = [Candidate(d, 1.0) for d in (document(1), document(2, "...", "?"))]
+    long = "Which drug cures zelosis? " * 60
+    items = [
+        (BODIES[0], index.search(BODIES[0])),
+        ("xyzzy plugh", odd),
+        (BODIES[1], []),
+        (long, index.search(long)[:3]),
+        (BODIES[1], index.search(BODIES[1])),
+    ]
+    alone = [toy.rank(*item) for item in items]
+    for order in ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0], [2]):
+        together = toy.rank_many([items[i] for i in order])
+        for found, i in zip(together, order, strict=True):
+            # Documents that score the same but for rounding may change places.
+            _assert_same(_by_pmid(found), _by_pmid(alone[i]))
+            assert found.truncated_sentences == alone[i].truncated_sentences
+    assert toy.rank_many([]) == []
 
 
 def test_equal_scores_keep_the_candidates_order() -> None:

@@ -1,0 +1,64 @@
+"""Rankers as the settings name them: loaded, checked and tried before the first question."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+
+from app.opening import load_ranker, load_rankers, warm_up
+from app.settings import Settings
+from bioasq.domain import Candidate
+from bioasq.errors import BioqaError
+from models.ranking import Ranking
+from models.reranker import DEFAULT, WEIGHTS, available
+from tests.app.conftest import LexicalRanker
+
+pytestmark = pytest.mark.skipif(DEFAULT not in available(), reason="no trained weights are bundled yet")
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled ranker again, under another name."""
+    return Path(shutil.copytree(WEIGHTS / DEFAULT, tmp_path_factory.mktemp("rankers") / "other"))
+
+
+def test_the_default_comes_first_and_white_space_does_not_matter(other: Path) -> None:
+    loaded = load_rankers(Settings(rankers=f" {other} ,, "))
+    assert [ranker.name for ranker in loaded] == [DEFAULT, "other"]
+    assert loaded[0].hash == loaded[1].hash
+
+
+@pytest.mark.parametrize("further", [DEFAULT, f"x/{DEFAULT}"])
+def test_two_of_one_name_are_refused(further: str) -> None:
+    with pytest.raises(BioqaError, match=f"two are called {DEFAULT}"):
+        load_rankers(Settings(rankers=further))
+
+
+def test_a_further_ranker_that_is_not_there_is_named() -> None:
+    with pytest.raises(BioqaError, match="no ranker 'nowhere'"):
+        load_rankers(Settings(rankers="nowhere"))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_told_whatever_the_ranker() -> None:
+    with pytest.raises(BioqaError, match="'cuda' was asked for"):
+        load_ranker(Settings(device="cuda"))
+
+
+class Noting(LexicalRanker):
+    sentences = 0
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        for candidate in candidates:
+            texts = [candidate.document.sentence_text(s) for s in candidate.document.sentences]
+            assert all(text.endswith(".") for text in texts)
+            self.sentences += len(texts)
+        return super().rank(question, candidates)
+
+
+def test_warming_up_ranks_once() -> None:
+    ranker = Noting()
+    warm_up(ranker)
+    assert ranker.sentences == 3
