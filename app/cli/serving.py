@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
-from app.observability import logs
 from app.opening import index_place
 from app.settings import load_settings
 
@@ -28,6 +27,7 @@ def serve(
     The index may come later: until it is there, questions get 503 and /readyz tells why.
     """
     from app.main import create_app
+    from app.observability import logs
     from app.server import server_of
 
     settings = load_settings(

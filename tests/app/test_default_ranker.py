@@ -89,7 +89,7 @@ def served(index: Path) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
 
 
 def wait_for(url: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         try:
             with urllib.request.urlopen(url, timeout=5):
