@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.cli import answering, demo, files, indexing, keys, serving, training, trec, updating
+from app.cli import answering, assistants, demo, files, indexing, keys, serving, training, trec, updating
 from app.cli.console import fail
 from bioasq.errors import BioqaError
 
@@ -23,6 +23,7 @@ for command in (
     answering.ask,
     answering.batch,
     serving.serve,
+    assistants.mcp,
     files.validate,
     files.evaluate,
     files.parse,

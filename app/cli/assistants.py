@@ -1,0 +1,79 @@
+"""The command that serves language-model assistants: mcp."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
+from app.opening import index_place, load_ranker, open_index
+from app.settings import Settings, load_settings
+from bioasq.errors import BioqaError
+
+if TYPE_CHECKING:
+    from app.mcp.backends import Backend
+
+
+def mcp(
+    index: IndexOption = None,
+    ranker: RankerOption = None,
+    candidates: CandidatesOption = None,
+    device: DeviceOption = None,
+    url: Annotated[
+        str | None, typer.Option("--url", help="A running bioqa service to ask, in place of an index.")
+    ] = None,
+    api_key: Annotated[
+        str | None,
+        typer.Option(
+            "--api-key", envvar="BIOQA_API_KEY", help="The key for that service; rather in the environment."
+        ),
+    ] = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, not stdin and stdout.")
+    ] = False,
+    host: Annotated[str | None, typer.Option(help="Address to listen at with --http. [BIOQA_HOST]")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen at with --http. [BIOQA_PORT]")] = None,
+) -> None:
+    """Serve search and documents to language-model assistants, by the Model Context Protocol.
+
+    Over stdin and stdout, as assistants start it; or over HTTP.
+    """
+    from app.observability import logs
+
+    try:
+        from app.mcp.server import create_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "httpx2"):
+            raise
+        raise BioqaError("`bioqa mcp` needs the package mcp: pip install 'bioqa[mcp]'") from error
+    settings = load_settings(
+        index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
+    )
+    logs.configure("warning", settings.log_format)
+    with _backend(settings, url, api_key) as backend:
+        server = create_server(backend)
+        if http:
+            server.run("streamable-http", host=settings.host, port=settings.port)
+        else:
+            server.run("stdio")
+
+
+@contextlib.contextmanager
+def _backend(settings: Settings, url: str | None, api_key: str | None) -> "Iterator[Backend]":
+    from app.mcp.backends import LocalBackend, RemoteBackend
+    from app.service import Service
+
+    if url is not None:
+        yield RemoteBackend(url, api_key)
+        return
+    index_place(settings)
+    # Stdout is the protocol's: whatever a library prints while it loads goes elsewhere.
+    with contextlib.redirect_stdout(sys.stderr):
+        service = Service(settings, [load_ranker(settings)], partial(open_index, settings))
+    try:
+        yield LocalBackend(service)
+    finally:
+        service.close()

@@ -1,0 +1,134 @@
+"""The MCP server: MEDLINE for language-model assistants, so that they can cite sentences with offsets.
+
+Tools, as the Model Context Protocol defines them, with structured results. What is wrong with a call is told
+as the tool's error, for the model to read and to correct.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import wraps
+from importlib.metadata import version
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import BeforeValidator, Field
+
+from app.mcp.backends import Backend
+from app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
+from app.schemas import Day, SearchRequest
+from bioasq.domain import MAX_ITEMS
+from bioasq.errors import BioqaError
+
+INSTRUCTIONS = (
+    "Searches an index of MEDLINE citations (titles and abstracts) and returns sentences to cite. Ask "
+    "`search` one self-contained biomedical question in plain English; it returns the best articles and the "
+    "best sentences in them. Cite a sentence by its PMID and, where exactness matters, section and offsets. "
+    "Read a whole abstract with `get_document` before relying on more of it than the sentences returned. "
+    "Articles outside the index are not found: an empty result says nothing about what is known."
+)
+MOST_DOCUMENTS = 50
+"""Of one call of get_documents."""
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def _pmid(value: object) -> object:
+    # Models send numbers, and PMIDs as they are written in text.
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value.removeprefix("PMID:").strip() if isinstance(value, str) else value
+
+
+Question = Annotated[
+    str,
+    Field(min_length=1, description="One question in plain English, not a query with operators."),
+]
+Most = Annotated[int, Field(ge=0, le=100)]
+Pmid = Annotated[
+    str,
+    BeforeValidator(_pmid),
+    Field(pattern=r"^[1-9][0-9]{0,17}$", description="The article's PubMed number, digits only."),
+]
+PublishedBefore = Annotated[
+    Day | None,
+    Field(description="YYYY-MM-DD: only articles published before that day, and those without a date."),
+]
+
+
+def create_server(backend: Backend) -> MCPServer[Any]:
+    """The server with its tools, not running yet."""
+    server: MCPServer[Any] = MCPServer(
+        "bioqa", title="MEDLINE", instructions=INSTRUCTIONS, version=version("bioqa"), log_level="WARNING"
+    )
+    tools = _Tools(backend)
+    reading = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+    for tool, title in (
+        (tools.search, "Search MEDLINE"),
+        (tools.get_document, "Read an article"),
+        (tools.get_documents, "Read articles"),
+    ):
+        server.add_tool(_told(tool), title=title, annotations=reading)
+    return server
+
+
+def _told(
+    tool: Callable[Arguments, Awaitable[Result]],
+) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
+    """The tool, whose errors that the user can act on reach the model."""
+
+    @wraps(tool)
+    async def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        try:
+            return await tool(*args, **kwargs)
+        except BioqaError as error:
+            raise ToolError(str(error)) from error
+
+    return told
+
+
+class _Tools:
+    """The docstrings are the descriptions that models read."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def search(
+        self,
+        question: Question,
+        max_documents: Annotated[Most, Field(ge=1, description="At most so many articles.")] = MAX_ITEMS,
+        max_snippets: Annotated[Most, Field(description="At most so many sentences.")] = MAX_ITEMS,
+        published_before: PublishedBefore = None,
+    ) -> SearchResult:
+        """Find the MEDLINE articles, and the sentences in their titles and abstracts, that answer a
+        biomedical question, best first. Every sentence has its PMID, URL, section and offsets to cite."""
+        if not question.strip():
+            raise BioqaError("question: must hold more than white space")
+        asked = SearchRequest(
+            body=question,
+            max_documents=max_documents,
+            max_snippets=max_snippets,
+            published_before=published_before,
+        )
+        return search_result(await self._backend.search(asked))
+
+    async def get_document(self, pmid: Pmid) -> MedlineDocument:
+        """Read one article of the index by its PMID: title, abstract and its parts, date, and every sentence
+        with its offsets."""
+        document = await self._backend.document(pmid)
+        if document is None:
+            raise BioqaError(f"pmid: there is no document {pmid} in the index")
+        return medline_document(document)
+
+    async def get_documents(
+        self, pmids: Annotated[list[Pmid], Field(min_length=1, max_length=MOST_DOCUMENTS)]
+    ) -> Documents:
+        """Read several articles by their PMIDs, each as get_document gives it; those that the index does not
+        hold are listed as missing."""
+        wanted = list(dict.fromkeys(pmids))
+        stored = [await self._backend.document(pmid) for pmid in wanted]
+        return Documents(
+            documents=[medline_document(document) for document in stored if document is not None],
+            missing=[pmid for pmid, document in zip(wanted, stored, strict=True) if document is None],
+        )
