@@ -1,11 +1,15 @@
 """Each request: its identifier, its line in the log, and that no secret is in any line."""
 
+import http.client
 import json
 import logging
 import re
+import threading
+import time
 from pathlib import Path
 
 import pytest
+import uvicorn
 from fastapi.testclient import TestClient
 
 from app.answering import Answerer
@@ -120,6 +124,30 @@ def test_a_fault_is_still_raised_for_the_server_to_log(answerer: Answerer) -> No
     app.state.service.document = None
     with TestClient(app) as client, pytest.raises(TypeError):
         client.get("/v1/documents/90000001")
+
+
+def test_the_server_logs_a_fault_with_its_trace_and_identifier(answerer: Answerer, lines: Lines) -> None:
+    app = create_app(Settings(), answerer)
+    app.state.service.document = None
+    config = uvicorn.Config(app, port=0, log_config=None, access_log=False)
+    server = uvicorn.Server(config)
+    serving = threading.Thread(target=server.run)
+    serving.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("GET", "/v1/documents/90000001", headers={"X-Request-ID": "fault-7"})
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["X-Request-ID"]) == (500, "fault-7")
+        connection.close()
+    finally:
+        server.should_exit = True
+        serving.join(30)
+    (line,) = [line for line in lines.of("uvicorn.error") if line["level"] == "error"]
+    assert line["request_id"] == "fault-7"
+    assert line["exception"].splitlines()[-1].startswith("TypeError")
 
 
 def test_refusals_are_logged_with_the_key_that_was_limited(
