@@ -66,7 +66,7 @@ def create_app(
         app.include_router(metrics.router)
     errors.install(app)
     security.guard(app, settings)
-    observability.observe(app, settings, service)
+    observability.observe(app, settings, service, app.state.batches)
     security.harden(app, settings)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app

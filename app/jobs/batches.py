@@ -8,7 +8,7 @@ from app.errors import FieldError
 from app.jobs import submission
 from app.jobs.database import BatchesUnavailable, Database
 from app.jobs.intake import content_hash, entries
-from app.jobs.records import Batch, QuestionFault, State
+from app.jobs.records import Batch, QuestionFault, State, Tally
 from app.jobs.runner import Runner, at_once
 from app.jobs.store import Store
 from app.jobs.submission import InvalidResult
@@ -68,6 +68,9 @@ class Batches:
     def page(self, size: int, before: int | None = None) -> list[Batch]:
         """The newest first; ``before``: only those with a smaller number."""
         return self._store.page(size, before)
+
+    def tally(self) -> Tally:
+        return self._store.tally()
 
     def faults(self, batch: Batch) -> list[QuestionFault]:
         """The questions that have no answer and get none, in their order."""

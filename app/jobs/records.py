@@ -110,6 +110,14 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """How many batches there are in each state, and how many questions of theirs still wait."""
+
+    batches: Mapping[State, int]
+    waiting_questions: int
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Times are seconds since 1970. ``number`` counts batches; ``asked_ranker`` is None for the default."""
 

@@ -17,6 +17,7 @@ from app.jobs.records import (
     Restart,
     Source,
     State,
+    Tally,
     Waiting,
 )
 from bioasq.domain import Question
@@ -91,6 +92,17 @@ class Store:
                 (2**62 if before is None else before, size),
             ).fetchall()
             return [_batch(connection, row) for row in rows]
+
+    def tally(self) -> Tally:
+        """Of all that is kept."""
+        with self._database.reading() as connection:
+            states = connection.execute("SELECT state, count(*) FROM batches GROUP BY state").fetchall()
+            (waiting,) = connection.execute(
+                "SELECT count(*) FROM questions JOIN batches ON batch = number"
+                " WHERE questions.state = 'waiting' AND batches.state IN ('queued', 'running')"
+            ).fetchone()
+        counted = {State(state): count for state, count in states}
+        return Tally({state: counted.get(state, 0) for state in State}, waiting)
 
     def faults(self, number: int) -> list[QuestionFault]:
         """The questions without answer, in their order."""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
+from app.jobs.batches import Batches
 from app.observability.metrics import Metrics
 from app.observability.requests import Observed, no_spans
 from app.service import Service
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
-def observe(app: FastAPI, settings: Settings, service: Service) -> None:
+def observe(app: FastAPI, settings: Settings, service: Service, batches: Batches) -> None:
     """Watch every request of ``app`` that gets as far as here, past what is added later.
 
     Raises BioqaError if traces are wanted and cannot be made. Whoever ends the app calls ``close``.
     """
-    metrics = Metrics(service)
+    metrics = Metrics(service, batches)
     traces = _traces(settings.otlp_endpoint) if settings.otlp_endpoint else None
     app.state.metrics, app.state.traces = metrics, traces
     service.observers.append(metrics.answer)

@@ -19,6 +19,8 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
 from app.answering import Answer, IndexUnavailable
+from app.jobs.batches import Batches
+from app.jobs.database import BatchesUnavailable
 from app.service import Service
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -32,7 +34,7 @@ OUTCOMES = ("refused", "timed_out", "dropped", "failed")
 class Metrics:
     """What is counted, and how it is shown."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, batches: Batches) -> None:
         self.registry = CollectorRegistry()
         self._requests = Histogram(
             "bioqa_request_duration_seconds",
@@ -62,7 +64,7 @@ class Metrics:
             registry=self.registry,
         )
         ProcessCollector(registry=self.registry)
-        self.registry.register(_OfService(service))
+        self.registry.register(_OfService(service, batches))
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         self._requests.labels(method, route, str(status)).observe(seconds)
@@ -79,8 +81,9 @@ class Metrics:
 
 
 class _OfService(Collector):
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, batches: Batches) -> None:
         self._service = service
+        self._batches = batches
 
     def describe(self) -> Iterable[Metric]:
         return []  # what is there is known only by asking the service, which registering must not do
@@ -90,6 +93,7 @@ class _OfService(Collector):
         yield from self._line()
         yield from self._counts()
         yield from self._index()
+        yield from self._kept()
 
     def _what_runs(self) -> Iterable[Metric]:
         yield InfoMetricFamily("bioqa", "What runs here", {"version": version("bioqa")})
@@ -132,6 +136,20 @@ class _OfService(Collector):
         documents = GaugeMetricFamily("bioqa_index_documents", "Documents in the index", labels=["index"])
         documents.add_metric([stats.name], stats.documents)
         yield documents
+
+    def _kept(self) -> Iterable[Metric]:
+        try:
+            tally = self._batches.tally()
+        except BatchesUnavailable:
+            return
+        states = GaugeMetricFamily("bioqa_batches", "Batches that are kept", labels=["state"])
+        for state, count in tally.batches.items():
+            states.add_metric([state], count)
+        yield states
+        waiting = tally.waiting_questions
+        yield GaugeMetricFamily(
+            "bioqa_batch_questions_waiting", "Questions of batches to be answered", waiting
+        )
 
 
 def _histogram(name: str, words: str, counted: Mapping[int, int]) -> HistogramMetricFamily:

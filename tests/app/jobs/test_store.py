@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from app.jobs.database import Database
-from app.jobs.records import Answered, Batch, Counts, Entry, Restart, Source, State
+from app.jobs.records import Answered, Batch, Counts, Entry, Restart, Source, State, Tally
 from app.jobs.store import KeyReused, Store, TooManyBatches
 
 SOURCE = Source("lexical", "00", "sample", 41)
@@ -169,3 +169,14 @@ def test_any_text_is_kept_as_it_is(store: Store) -> None:
     batch = added(store, odd)
     (waiting,) = store.waiting(batch.number, 1)
     assert (waiting.question.id, waiting.question.body) == (odd.id, odd.body)
+
+
+def test_the_tally_counts_batches_by_state_and_the_questions_that_still_wait(store: Store) -> None:
+    assert store.tally() == Tally(dict.fromkeys(State, 0), 0)
+    first, second = added(store, *entries(3)), added(store, *entries(2))
+    added(store, *entries(4))
+    assert store.begin(first, SOURCE)
+    assert store.answer(first.number, 0, ANSWERED, 0.1)
+    assert store.finish(second.number, State.CANCELLED)
+    counted = dict.fromkeys(State, 0) | {State.RUNNING: 1, State.CANCELLED: 1, State.QUEUED: 1}
+    assert store.tally() == Tally(counted, 2 + 4)

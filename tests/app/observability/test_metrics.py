@@ -1,13 +1,17 @@
 """What Prometheus gets, read with its own parser."""
 
+import time
 from collections import Counter as TallyOf
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.answering import Answerer
+from app.jobs.database import BatchesUnavailable
+from app.jobs.records import State
 from app.main import create_app
 from app.service import Counts, Service
 from app.settings import Settings
@@ -111,6 +115,27 @@ def test_what_became_of_questions_is_the_services_own_count(answerer: Answerer) 
     assert (value(found, f"{name}_count"), value(found, f"{name}_sum")) == (8, 111)
     assert value(found, "bioqa_candidates_count") == 1
     assert value(found, "bioqa_candidates_sum") == 15
+
+
+def test_batches_by_state(answerer: Answerer, tmp_path: Path) -> None:
+    app = create_app(Settings(data_dir=tmp_path), answerer)
+    with TestClient(app) as client:
+        found = samples(client)
+        assert [value(found, "bioqa_batches", state=state) for state in State] == [0] * 5
+        identifier = client.post("/v1/bioasq/batches", json=TESTSET).json()["id"]
+        while client.get(f"/v1/bioasq/batches/{identifier}").json()["state"] != "done":
+            time.sleep(0.01)
+        found = samples(client)
+        counts = {state: value(found, "bioqa_batches", state=state) for state in State}
+        assert counts == dict.fromkeys(State, 0) | {State.DONE: 1}
+        assert value(found, "bioqa_batch_questions_waiting") == 0
+        assert value(found, "bioqa_answers_total") == 3
+        app.state.batches.tally = unavailable
+        assert not [name for name, _ in samples(client) if name.startswith("bioqa_batch")]
+
+
+def unavailable() -> None:
+    raise BatchesUnavailable("the disk is full")
 
 
 def test_applications_count_apart(answerer: Answerer) -> None:
