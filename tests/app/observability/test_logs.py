@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.observability import logs
@@ -55,6 +55,7 @@ def test_text_is_for_people() -> None:
     assert trace[-1] == "ValueError: why"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_message_begins_a_line_of_its_own(text: str) -> None:
     record = logging.LogRecord("bioqa", logging.INFO, "", 0, "said %s", (text,), None)
