@@ -76,7 +76,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(BadBody, _bad_body)
     app.add_exception_handler(BatchesUnavailable, _no_batches)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(Exception, unexpected)
 
 
 _DETAILS = {
@@ -166,7 +166,7 @@ async def _gone(request: Request, error: Exception) -> Response:
     return Response(status_code=499)
 
 
-async def _unexpected(request: Request, error: Exception) -> Response:
+async def unexpected(request: Request, error: Exception) -> Response:
     # The server logs the trace itself.
     return problem(500, "something went wrong here; the service's log tells what")
 

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from app import errors, observability, security
+from app import errors, observability, security, web
 from app.answering import Answerer, IndexUnavailable, Ranks
 from app.api import batches, bioasq, documents, evaluation, health, info, metrics, models, rerank, search
 from app.api.uploads import Uploads
@@ -66,6 +66,7 @@ def create_app(
         app.include_router(metrics.router)
     errors.install(app)
     security.guard(app, settings)
+    web.install(app)
     observability.observe(app, settings, service, app.state.batches)
     security.harden(app, settings)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]

@@ -1,0 +1,17 @@
+"""The pages: rendered here, usable without JavaScript; htmx (vendored, 2.0.11) only saves page loads."""
+
+from fastapi import FastAPI
+
+from app.web import exports, problems, search
+from app.web.pages import StaticFolder
+
+
+def install(app: FastAPI) -> None:
+    """Add the pages and their files; to a browser, errors become pages too.
+
+    To be called after the error handlers and the middleware that answers with problems are in place.
+    """
+    for module in (search, exports):
+        app.include_router(module.router)
+    app.mount("/static", StaticFolder(), name="static")
+    problems.install(app)

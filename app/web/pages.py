@@ -1,0 +1,94 @@
+"""Rendering: templates, what all of them know, and the files beside them."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, Response
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from app.service import Service
+from app.web.citations import FORMATS
+
+STATIC = Path(__file__).parent / "static"
+
+SIZES = (5, 10, 20, 50)
+"""How many articles and sentences the form offers."""
+
+
+MENU = (("/", "Ask"),)
+
+HTMX = {
+    "allowEval": False,
+    "historyCacheSize": 0,
+    "includeIndicatorStyles": False,  # the content policy takes no style from a script
+    "refreshOnHistoryMiss": True,
+    "responseHandling": [{"code": "204", "swap": False}, {"code": "...", "swap": True}],
+}
+"""Errors are shown as well; going back loads the page, for its address says everything."""
+
+
+def page(
+    request: Request,
+    template: str,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    **context: Any,
+) -> HTMLResponse:
+    service: Service = request.app.state.service
+    common = {
+        "asked": request.query_params,
+        "here": request.url.path,
+        "rankers": [*service.rankers],
+        "max_question": service.settings.max_question_characters,
+        "sizes": SIZES,
+        "wrong": (),
+    }
+    content = _templates().get_template(template).render(common | context)
+    return HTMLResponse(content, status, headers)
+
+
+@cache
+def _templates() -> Environment:
+    templates = Environment(
+        loader=PackageLoader("app.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.globals |= {
+        "formats": FORMATS,
+        "htmx_config": json.dumps(HTMX),
+        "menu": MENU,
+        "static": static,
+        "version": version("bioqa"),
+    }
+    return templates
+
+
+@cache
+def static(name: str) -> str:
+    """The address of a static file, another one when the file changes: it may be cached for ever."""
+    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    return f"/static/{name}?v={digest}"
+
+
+class StaticFolder(StaticFiles):
+    """The files under ``static``, cached for ever where the address names their content."""
+
+    def __init__(self) -> None:
+        super().__init__(directory=STATIC)
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        if b"v=" in scope["query_string"] and response.status_code == 200:
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response

@@ -1,0 +1,103 @@
+"""Errors as pages: a browser gets the problem that a program would get, in the words of a page."""
+
+from fastapi import FastAPI, Request, Response
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.errors import MEDIA_TYPE, Problem, unexpected
+from app.web.pages import page
+
+HEADLINES = {
+    401: "A key is needed",
+    403: "This is not allowed",
+    404: "There is nothing here",
+    413: "Too large",
+    422: "This cannot be taken as it is",
+    429: "Too many requests at the moment",
+    500: "Something went wrong",
+    503: "No answer at the moment",
+}
+
+NAMES = {"q": "The question", "before": "The date", "ranker": "The ranker", "n": "The number of results"}
+"""What the form calls its fields."""
+
+
+def install(app: FastAPI) -> None:
+    """Whatever answers with a problem, handlers or middleware added before this, is shown as a page."""
+    app.add_middleware(ProblemPages)
+
+
+def wants_page(scope: Scope) -> bool:
+    """Browsers say that they take HTML; htmx takes anything, but says who it is."""
+    headers = Headers(scope=scope)
+    browser = "text/html" in headers.get("accept", "") or "hx-request" in headers
+    return browser and not scope["path"].startswith("/v1/")
+
+
+def problem_page(request: Request, body: bytes, retry_after: str | None = None) -> Response:
+    """The problem that ``body`` holds, on the page with the form if it was asked for from there."""
+    problem = Problem.model_validate_json(body)
+    errors = problem.errors or []
+    searched = request.url.path in ("/", "/answer.json")
+    return page(
+        request,
+        "search_problem.html" if searched else "problem.html",
+        problem.status,
+        problem=problem,
+        headline=HEADLINES.get(problem.status, problem.title),
+        faults=[(NAMES.get(error.field, error.field), error.message) for error in errors],
+        wrong=[error.field for error in errors],
+        retry_after=retry_after,
+        back="/",
+    )
+
+
+class ProblemPages:
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not wants_page(scope):
+            return await self.app(scope, receive, send)
+        request = Request(scope)
+        presenting = _Presenting(request, send)
+        try:
+            await self.app(scope, receive, presenting)
+        except Exception as error:
+            # What nobody expected is answered outside of all middleware, which is too late for a page.
+            if not presenting.begun:
+                response = await unexpected(request, error)
+                await response(scope, receive, presenting)
+            raise
+        return None
+
+
+class _Presenting:
+    """Sends answers on; a problem is held back until it is whole, and sent as a page."""
+
+    def __init__(self, request: Request, send: Send) -> None:
+        self.request = request
+        self.send = send
+        self.begun = False
+        self._held: Message | None = None
+        self._body = b""
+
+    async def __call__(self, message: Message) -> None:
+        self.begun = True
+        if message["type"] == "http.response.start":
+            if Headers(raw=message["headers"]).get("content-type") == MEDIA_TYPE:
+                self._held = message
+                return
+        elif self._held is not None:
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._send_page(self._held)
+            return
+        await self.send(message)
+
+    async def _send_page(self, start: Message) -> None:
+        shown = problem_page(self.request, self._body, Headers(raw=start["headers"]).get("retry-after"))
+        own = {name for name, _ in shown.raw_headers}
+        others = [(name, value) for name, value in start["headers"] if name.lower() not in own]
+        await self.send({**start, "headers": [*others, *shown.raw_headers]})
+        await self.send({"type": "http.response.body", "body": shown.body})

@@ -1,0 +1,81 @@
+"""The page at /: a question, and its answer."""
+
+import hashlib
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+
+from app.answering import Answer, Wanted
+from app.api.connection import while_connected
+from app.api.search import check_length
+from app.errors import FieldError
+from app.schemas import Day
+from app.service import CurrentService, Service
+from app.web.pages import page
+from app.web.passages import articles
+from bioasq.domain import MAX_ITEMS, Question
+from bioasq.files import submission_dict
+
+router = APIRouter(include_in_schema=False)
+
+EXAMPLES = (
+    "How does metformin lower blood glucose?",
+    "Which genes influence the dose of warfarin?",
+    "Is celiac disease associated with HLA-DQ2?",
+    "Why are BRCA-deficient tumours sensitive to PARP inhibitors?",
+)
+
+
+def _absent(value: object) -> object:
+    """A form sends empty fields too."""
+    return None if value == "" else value
+
+
+def _asked(value: str | None) -> str | None:
+    if value is not None and not value.strip():
+        raise ValueError("is empty: please type one")
+    return value
+
+
+class Asked(BaseModel):
+    """The form's fields, as they stand in the address."""
+
+    q: Annotated[str | None, AfterValidator(_asked)] = None
+    before: Annotated[Day | None, BeforeValidator(_absent)] = None
+    ranker: Annotated[str | None, BeforeValidator(_absent)] = None
+    n: Annotated[int, Field(ge=1, le=100)] = MAX_ITEMS
+
+    def address(self) -> str:
+        """The part of the address that gives this answer again, empty fields left out."""
+        return urlencode(self.model_dump(mode="json", exclude_defaults=True))
+
+
+AskedQuery = Annotated[Asked, Query()]
+
+
+@router.get("/", response_class=HTMLResponse)
+async def search(request: Request, asked: AskedQuery, service: CurrentService) -> HTMLResponse:
+    if asked.q is None:
+        return page(request, "start.html", examples=EXAMPLES)
+    answer = await while_connected(request, _answer(asked.q, asked, service, asked.n))
+    return page(request, "answer.html", answer=answer, articles=articles(answer), address=asked.address())
+
+
+@router.get("/answer.json")
+async def answer_as_bioasq(request: Request, asked: AskedQuery, service: CurrentService) -> JSONResponse:
+    """The answer as a BioASQ submission of one question, which may hold ten documents and snippets."""
+    if asked.q is None:
+        raise FieldError("q", "is missing")
+    answer = await while_connected(request, _answer(asked.q, asked, service, min(asked.n, MAX_ITEMS)))
+    return JSONResponse(submission_dict([answer.response()]))
+
+
+async def _answer(body: str, asked: Asked, service: Service, size: int) -> Answer:
+    check_length(body, "q", service)
+    # An id as BioASQ's, 24 hexadecimal digits; the same question has the same one.
+    identifier = hashlib.sha256(body.strip().encode()).hexdigest()[:24]
+    wanted = Wanted(size, size, service.settings.candidates, asked.before)
+    return await service.answer(Question(identifier, body.strip()), wanted, ranker=asked.ranker)

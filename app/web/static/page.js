@@ -1,0 +1,37 @@
+// What no page needs, but is handier with a script. Everything works without this file.
+"use strict";
+
+document.documentElement.classList.add("scripting");
+
+// Empty fields of a form need not stand in the address.
+document.addEventListener("htmx:configRequest", (event) => {
+  if (event.detail.verb !== "get") return;
+  const parameters = event.detail.formData;
+  for (const [name, value] of [...parameters.entries()]) {
+    if (value === "" && name !== "q") parameters.delete(name);
+  }
+});
+
+// The request itself failed: no server, no network.
+document.addEventListener("htmx:sendError", () => {
+  const status = document.getElementById("status");
+  if (status) {
+    status.textContent = "The service cannot be reached. Please try again.";
+    status.classList.remove("unseen");
+  }
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const said = button.textContent;
+  try {
+    const response = await fetch(button.dataset.copy, { headers: { Accept: "application/json" } });
+    if (!response.ok) throw new Error(response.statusText);
+    await navigator.clipboard.writeText(await response.text());
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not copied: please use the link";
+  }
+  setTimeout(() => { button.textContent = said; }, 2500);
+});

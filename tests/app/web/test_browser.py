@@ -1,0 +1,179 @@
+"""The pages in Chromium, under the policy that they are sent with: with and without scripts, by keyboard, on
+a phone."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+
+from app.answering import Answerer
+from app.main import create_app
+from app.settings import Settings
+
+CHROMIUM = Path("/usr/bin/chromium")
+QUESTION = "Is metformin better than placebo?"
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}")
+
+
+@pytest.fixture(scope="module")
+def address(answerer: Answerer) -> Iterator[str]:
+    """A server of these tests' own."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(create_app(Settings(), answerer), log_level="error", ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+    listening.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """For one module only: while it is there, nothing else may run an event loop in this thread."""
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM)
+        except Error as error:
+            pytest.skip(f"{CHROMIUM} does not start: {error.message}")
+        yield browser
+        browser.close()
+
+
+Opened = Callable[..., Page]
+
+
+@pytest.fixture
+def console() -> Iterator[list[str]]:
+    """What the browser's console says: nothing, or the test fails."""
+    said: list[str] = []
+    yield said
+    assert said == []
+
+
+@pytest.fixture
+def opened(browser: Browser, address: str, console: list[str]) -> Iterator[Opened]:
+    """A path's page in a window of its own."""
+    contexts = []
+
+    def open_page(path: str = "/", **options: object) -> Page:
+        context = browser.new_context(base_url=address, **options)  # type: ignore[arg-type]
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: console.append(message.text))
+        page.on("pageerror", lambda error: console.append(error.message))
+        page.goto(path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def ask(page: Page, question: str) -> None:
+    page.get_by_label("Question").fill(question)
+    page.get_by_role("button", name="Search").click()
+    page.wait_for_selector("article")
+
+
+@pytest.mark.parametrize("scripting", [True, False])
+def test_a_question_is_answered_at_an_address_that_answers_it_again(opened: Opened, scripting: bool) -> None:
+    page = opened(java_script_enabled=scripting)
+    page.get_by_label("Results").select_option("5")
+    page.get_by_label("Published before").fill("2010-01-01")
+    ask(page, QUESTION)
+    assert page.title() == f"{QUESTION} – bioqa"
+    assert page.locator("article").count() == 5
+    assert page.get_by_role("status").inner_text() == "5 articles and 5 sentences"
+    assert page.get_by_role("button", name="Copy").is_visible() == scripting
+    assert ("ranker=" in page.url) != scripting
+    again = opened(page.url)
+    found = "article, section.sentences"
+    assert again.locator(found).all_inner_texts() == page.locator(found).all_inner_texts()
+
+
+def test_with_scripts_the_form_stays_and_going_back_works(opened: Opened) -> None:
+    page = opened()
+    page.evaluate("document.getElementById('q').dataset.seen = 'yes'")
+    ask(page, "statin")
+    ask(page, "metformin")
+    expect(page).to_have_title("metformin – bioqa")
+    assert page.locator("#q").get_attribute("data-seen") == "yes"
+    page.go_back()
+    expect(page).to_have_title("statin – bioqa")
+    page.wait_for_selector("article")
+    assert page.get_by_label("Question").input_value() == "statin"
+
+
+def test_a_sentence_leads_to_its_place(opened: Opened) -> None:
+    page = opened(f"/?q={QUESTION}")
+    link = page.locator(".sentences li a").nth(2)
+    link.click()
+    assert page.url.endswith("#sentence-3")
+    assert page.evaluate("document.activeElement.id") == "sentence-3"
+    mark = page.locator("#sentence-3")
+    assert link.inner_text() in mark.inner_text()
+
+
+def test_by_keyboard_alone(opened: Opened) -> None:
+    page = opened()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("article")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('.sentences a')"):
+            break
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "sentence-1"
+
+
+def test_copying_gives_the_json(opened: Opened) -> None:
+    page = opened(f"/?q={QUESTION}", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    (address,) = [page.get_by_role("link", name="BioASQ JSON").get_attribute("href")]
+    assert page.evaluate("navigator.clipboard.readText()") == page.request.get(address or "").text()
+
+
+def test_errors_are_shown_in_place(opened: Opened, console: list[str]) -> None:
+    page = opened()
+    page.locator("form").evaluate("form => form.noValidate = true")
+    page.get_by_label("Question").fill("   ")
+    with page.expect_response(lambda response: response.status == 422):
+        page.get_by_role("button", name="Search").click()
+    page.get_by_text("The question is empty").wait_for()
+    (said,) = console
+    assert "status of 422" in said
+    console.clear()
+
+
+@pytest.mark.parametrize("path", ["/", f"/?q={QUESTION}&n=5", "/?q=zebra"])
+def test_nothing_is_wider_than_a_phone(opened: Opened, path: str) -> None:
+    page = opened(path, viewport={"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/", f"/?q={QUESTION}&n=5", "/?q=zebra"])
+def test_axe_finds_no_barrier(opened: Opened, path: str, scheme: str) -> None:
+    page = opened(path, color_scheme=scheme)
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()

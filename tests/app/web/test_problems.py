@@ -1,0 +1,115 @@
+"""Errors: pages to browsers, problems to programs, with the same status and headers."""
+
+from collections.abc import Sequence
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.answering import Answerer
+from app.main import create_app
+from app.refusals import QueueFull
+from app.service import Service
+from app.settings import Settings
+from bioasq.domain import Candidate
+from bioasq.errors import BioqaError
+from indexer.search.base import SearchIndex
+from models.ranking import Ranking
+from tests.app.conftest import LexicalRanker
+from tests.app.requests import is_problem
+from tests.app.web.html import BROWSER, read, texts
+
+
+def away() -> SearchIndex:
+    raise BioqaError("http://user:secret@search:9200 is away")
+
+
+@pytest.fixture
+def without_index(answerer: Answerer) -> TestClient:
+    app = create_app(Settings(), answerer)
+    app.state.service = Service(Settings(), [LexicalRanker()], away)
+    return TestClient(app)
+
+
+@pytest.mark.parametrize("path", ["/", "/answer.json"])
+def test_without_an_index_the_question_is_kept(without_index: TestClient, path: str) -> None:
+    response = without_index.get(path, params={"q": "rats?"}, headers=BROWSER)
+    page = read(response, 503)
+    assert int(response.headers["retry-after"]) > 0
+    assert page.xpath("//input[@name='q']/@value") == ["rats?"]
+    assert texts(page, "//p[@role='status']") == ["No answer at the moment"]
+    assert "secret" not in response.text
+    assert f"try again in {response.headers['retry-after']} seconds" in response.text
+
+
+def test_programs_get_problems_and_htmx_gets_pages(without_index: TestClient) -> None:
+    is_problem(without_index.get("/answer.json?q=rats", headers={"Accept": "application/json"}), 503)
+    is_problem(without_index.get("/?q=rats"), 503)
+    read(without_index.get("/?q=rats", headers={"HX-Request": "true"}), 503)
+    is_problem(without_index.get("/v1/documents/90000001", headers=BROWSER), 503)
+
+
+def test_the_form_is_there_without_an_index(without_index: TestClient) -> None:
+    read(without_index.get("/", headers=BROWSER))
+
+
+def test_an_address_that_is_none(client: TestClient) -> None:
+    page = read(client.get("/nothing?q=rats", headers=BROWSER), 404)
+    assert texts(page, "//h1") == ["There is nothing here"]
+    is_problem(client.get("/nothing"), 404)
+    assert client.post("/", headers=BROWSER).headers["allow"] == "GET"
+
+
+class BrokenRanker(LexicalRanker):
+    name = "broken"
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        raise RuntimeError("secret")
+
+
+def test_a_fault_of_ours_is_a_page_that_tells_no_secret(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(*_: object, **__: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(Service, "answer", answer)
+    response = client.get("/?q=metformin", headers=BROWSER)
+    assert texts(read(response, 500), "//h2")[0] == "Something went wrong"
+    assert "secret" not in response.text
+    is_problem(client.get("/?q=metformin"), 500)
+
+
+def test_a_failing_ranker_leaves_an_answer_that_is_marked_as_degraded(answerer: Answerer) -> None:
+    app = create_app(Settings(), answerer, [BrokenRanker()])
+    with TestClient(app) as client:
+        page = read(client.get("/?q=metformin&ranker=broken"))
+        assert texts(page, "//h2")[0] == "Degraded answer"
+        assert "The ranker broken failed" in page.text_content()
+        assert texts(page, "//p[@role='status']")[0].startswith("Degraded answer: 7 articles")
+        assert texts(page, "//select[@name='ranker']/option[@selected]") == ["broken"]
+        assert texts(read(client.get("/?q=metformin")), "//h2")[0] == "Sentences"
+
+
+def test_a_full_line_tells_when_to_come_again(answerer: Answerer, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(*_: object, **__: object) -> None:
+        raise QueueFull("64 questions wait already", 7)
+
+    monkeypatch.setattr(Service, "answer", answer)
+    response = TestClient(create_app(Settings(), answerer)).get("/?q=rats", headers=BROWSER)
+    page = read(response, 429)
+    assert response.headers["retry-after"] == "7"
+    assert page.xpath("//input[@name='q']/@value") == ["rats"]
+    assert "64 questions wait already. Please try again in 7 seconds." in " ".join(texts(page, "//main"))
+
+
+def test_static_files_are_cached_when_their_address_names_their_content(client: TestClient) -> None:
+    page = read(client.get("/"))
+    addresses = page.xpath("//link/@href | //script/@src | //img/@src")
+    assert len(set(addresses)) == 4
+    for address in addresses:
+        response = client.get(address)
+        assert response.status_code == 200
+        assert "immutable" in response.headers["cache-control"]
+    assert "cache-control" not in client.get("/static/style.css").headers
+    assert client.get("/static/style.css?v=1").headers["content-type"] == "text/css; charset=utf-8"
+    is_problem(client.get("/static/%2e%2e/pages.py?v=1"), 404)

@@ -1,0 +1,174 @@
+"""The page at /: the form, and answers that can be shared by their address."""
+
+from datetime import date
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.answering import Answerer
+from app.main import create_app
+from app.settings import Settings
+from bioasq.domain import Document, Part, Sentence
+from bioasq.validation import validate
+from indexer.events import Upsert
+from indexer.search.tantivy import TantivyIndex
+from tests.app.conftest import LexicalRanker
+from tests.app.requests import BODY, fields, is_problem
+from tests.app.web.html import BROWSER, own_text, read, texts
+
+
+def test_an_empty_page_has_a_form_and_questions_to_try(client: TestClient) -> None:
+    page = read(client.get("/"))
+    assert page.xpath("//form[@action='/' and @method='get']//input[@name='q']/@value") == [""]
+    assert texts(page, "//select[@name='ranker']/option") == ["lexical"]
+    examples = page.xpath("//ul[@class='examples']//a/@href")
+    assert len(examples) >= 3
+    for address in examples:
+        (question,) = parse_qs(urlsplit(address).query)["q"]
+        assert texts(read(client.get(address)), "//title") == [f"{question} – bioqa"]
+
+
+def test_an_answer_is_the_apis(client: TestClient) -> None:
+    page = read(client.get("/", params={"q": BODY, "n": 5}))
+    told = client.post("/v1/search", json={"body": BODY, "max_documents": 5, "max_snippets": 5}).json()
+    documents, snippets = told["documents"], told["snippets"]
+    assert page.xpath("//article//a[starts-with(., 'PubMed')]/@href") == [d["document"] for d in documents]
+    assert page.xpath("//input[@name='q']/@value") == [BODY]
+    listed = page.xpath("//section[@aria-labelledby='sentences']//li/a")
+    assert [own_text(link) for link in listed] == [snippet["text"] for snippet in snippets]
+    titles = [document["pmid"] for document in documents]
+    for link, snippet in zip(listed, snippets, strict=True):
+        (mark,) = page.xpath("//mark[@id=$id]", id=link.get("href")[1:])
+        assert own_text(mark) == snippet["text"]
+        pmid = snippet["document"].rpartition("/")[2]
+        (article,) = mark.xpath("ancestor::article")
+        assert article.get("aria-labelledby") == f"title-{titles.index(pmid) + 1}"
+        assert bool(mark.xpath("ancestor::h3")) == (snippet["beginSection"] == "title")
+    assert texts(page, "//p[@role='status']") == ["5 articles and 5 sentences"]
+    provenance = texts(page, "//section[@aria-labelledby='provenance']//dd")
+    assert provenance[:2] == [told["index"], f"lexical {'0' * 12}"]
+
+
+def test_marks_say_their_rank_and_score_without_colour(client: TestClient) -> None:
+    page = read(client.get("/", params={"q": BODY}))
+    snippets = client.post("/v1/search", json={"body": BODY}).json()["snippets"]
+    for rank, snippet in enumerate(snippets, start=1):
+        (mark,) = page.xpath("//mark[@id=$id]", id=f"sentence-{rank}")
+        assert mark[0].text_content() == f"Sentence {rank}, score {snippet['score']:.3f}: "
+
+
+def test_a_date_and_a_ranker_are_kept_and_used(client: TestClient) -> None:
+    page = read(client.get("/?q=metformin&before=1995-01-01&ranker=lexical&n=20"))
+    assert page.xpath("//input[@name='before']/@value") == ["1995-01-01"]
+    assert page.xpath("//select[@name='n']/option[@selected]/text()") == ["20"]
+    asked = {"body": "metformin", "published_before": "1995-01-01", "max_documents": 20}
+    documents = client.post("/v1/search", json=asked).json()["documents"]
+    shown = [text.split()[1] for text in texts(page, "//article/p[@class='facts'][1]")]
+    assert shown == [document["pmid"] for document in documents]
+    (json,) = page.xpath("//a[.='BioASQ JSON']/@href")
+    assert parse_qs(urlsplit(json).query) == {
+        "q": ["metformin"], "before": ["1995-01-01"], "ranker": ["lexical"], "n": ["20"]
+    }  # fmt: skip
+    assert len(client.get(json).json()["questions"][0]["documents"]) <= 10
+
+
+def test_empty_fields_of_a_form_are_none(client: TestClient) -> None:
+    plain = read(client.get("/?q=metformin"))
+    sent = read(client.get("/?q=metformin&before=&ranker=&n=10"))
+    articles = "//section[@aria-labelledby='articles']"
+    assert texts(sent, articles) == texts(plain, articles)
+
+
+def test_the_json_is_a_valid_submission_of_the_same_answer(client: TestClient) -> None:
+    page = read(client.get("/", params={"q": f"  {BODY} "}))
+    (address,) = page.xpath("//a[.='BioASQ JSON']/@href")
+    assert page.xpath("//button/@data-copy") == [address]
+    submission = client.get(address).json()
+    assert validate(submission) == []
+    (question,) = submission["questions"]
+    assert question["body"] == BODY
+    assert len(question["id"]) == 24
+    assert question["documents"] == page.xpath("//article//a[starts-with(., 'PubMed')]/@href")
+
+
+def test_citations_of_one_and_of_all(client: TestClient) -> None:
+    page = read(client.get("/", params={"q": BODY, "n": 5}))
+    pmids = [url.rpartition("/")[2] for url in page.xpath("//article//a[starts-with(., 'PubMed')]/@href")]
+    everything = page.xpath("//ul[@class='actions']//a[@download]/@href")
+    assert everything == [f"/citations.{ending}?pmid={','.join(pmids)}" for ending in ("ris", "bib", "nbib")]
+    each = page.xpath("//article//a[@download]/@href")
+    assert each == [f"/citations.{e}?pmid={pmid}" for pmid in pmids for e in ("ris", "bib", "nbib")]
+    for address in (*everything, each[-1]):
+        assert client.get(address).status_code == 200
+
+
+def test_nothing_found_is_said(client: TestClient) -> None:
+    page = read(client.get("/?q=zebra"))
+    assert texts(page, "//p[@role='status']") == ["No article found"]
+    assert not page.xpath("//article")
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "said"),
+    [
+        ("q=", "q", "The question is empty"),
+        ("q=%20%09", "q", "The question is empty"),
+        (f"q={'x' * 301}", "q", "The question must have at most 300 characters"),
+        ("q=rats&before=soon", "before", "The date must be a day"),
+        ("q=rats&ranker=best", "ranker", "The ranker must be"),
+        ("q=rats&n=0", "n", "The number of results must be"),
+        ("q=rats&n=many", "n", "The number of results must be"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_beside_the_form(
+    client: TestClient, query: str, field: str, said: str
+) -> None:
+    page = read(client.get(f"/?{query}", headers=BROWSER), 422)
+    assert texts(page, "//ul[@id='faults']/li")[0].startswith(said)
+    assert page.xpath("//input[@name='q']/@value") == [parse_qs(query, keep_blank_values=True)["q"][0]]
+    assert fields(is_problem(client.get(f"/answer.json?{query}"), 422)) == [field]
+    if field in ("q", "before", "ranker"):
+        assert page.xpath("//*[@aria-invalid]/@name") == [field]
+
+
+def test_the_json_needs_a_question(client: TestClient) -> None:
+    assert fields(is_problem(client.get("/answer.json"), 422)) == ["q"]
+
+
+HOSTILE_TITLE = "<script>alert('rats')</script> \U0001f400\U0001f400 & \"rats\"."
+IMAGE = "<img src=x onerror=alert(1)>"
+HOSTILE = f"AIM: \U0001f400\u2009{IMAGE} rats.METHODS: 1 < 2 && rats \U0001f9ec > 1. Unrelated."
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    """An index of one citation, whose text is markup and characters beyond the basic plane."""
+    cut = HOSTILE.index("METHODS")
+    sentences = (
+        Sentence("title", 0, len(HOSTILE_TITLE)),
+        Sentence("abstract", 0, cut),
+        Sentence("abstract", cut, HOSTILE.index(" Unrelated")),
+        Sentence("abstract", HOSTILE.index("Unrelated"), len(HOSTILE)),
+    )
+    parts = (Part("AIM", 0, cut), Part("METHODS", cut, len(HOSTILE)))
+    index = TantivyIndex.create(tmp_path_factory.mktemp("indices") / "hostile")
+    index.apply([Upsert(Document("7", 1, HOSTILE_TITLE, HOSTILE, date(2001, 1, 1), sentences, parts))])
+    index.commit()
+    return TestClient(create_app(Settings(), Answerer(index, LexicalRanker())))
+
+
+def test_text_is_never_markup_and_marks_are_exact(hostile: TestClient) -> None:
+    question = "<b>rats</b> \"'&"
+    page = read(hostile.get("/", params={"q": question}))
+    assert page.xpath("//input[@name='q']/@value") == [question]
+    assert not page.xpath("//article//script | //article//img | //b")
+    snippets = hostile.post("/v1/search", json={"body": question}).json()["snippets"]
+    marks = {mark.get("id"): own_text(mark) for mark in page.xpath("//mark")}
+    bodies = [s["text"].removeprefix("AIM: ").removeprefix("METHODS: ") for s in snippets]
+    assert marks == {f"sentence-{rank}": body for rank, body in enumerate(bodies, start=1)}
+    assert HOSTILE_TITLE in marks.values()
+    assert texts(page, "//article/h4") == ["AIM", "METHODS"]
+    aim, methods = page.xpath("//p[@class='passage']")
+    assert IMAGE in aim.text_content()
+    assert "Unrelated." in methods.text_content()
