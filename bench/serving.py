@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
@@ -42,17 +43,23 @@ def main() -> None:
     for ranker in options.ranker or ["jpdrmm"]:
         for batch in options.batch_questions:
             settings = {"BIOQA_INDEX": options.index, "BIOQA_RANKER": ranker}
-            with served({**settings, "BIOQA_BATCH_QUESTIONS": str(batch)}) as port:
-                Load(port, bodies, 1).run(WARM_UP_S)
+            with served({**settings, "BIOQA_BATCH_QUESTIONS": str(batch)}) as service:
+                Load(service.port, bodies, 1).run(WARM_UP_S)
                 for clients in options.concurrency:
-                    load = Load(port, bodies, clients)
+                    load = Load(service.port, bodies, clients)
                     load.run(options.seconds)
                     print(f"{Path(ranker).name}, batches of {batch}, {clients:2} clients: {load}", flush=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    port: int
+    pid: int
+
+
 @contextmanager
-def served(settings: dict[str, str]) -> Iterator[int]:
-    """The port of a service, ready."""
+def served(settings: dict[str, str]) -> Iterator[Served]:
+    """A service of its own process, ready."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -64,19 +71,19 @@ def served(settings: dict[str, str]) -> Iterator[int]:
                 if process.poll() is not None:
                     raise SystemExit("the service did not start")
                 time.sleep(0.1)
-            yield port
+            yield Served(port, process.pid)
         finally:
             process.terminate()
 
 
 def _ready(port: int) -> bool:
     try:
-        return _ask(http.client.HTTPConnection("127.0.0.1", port, timeout=60), "/readyz") == 200
+        return ask(http.client.HTTPConnection("127.0.0.1", port, timeout=60), "/readyz") == 200
     except OSError:
         return False
 
 
-def _ask(connection: http.client.HTTPConnection, path: str, body: str | None = None) -> int:
+def ask(connection: http.client.HTTPConnection, path: str, body: str | None = None) -> int:
     method = "GET" if body is None else "POST"
     content = None if body is None else json.dumps({"body": body})
     connection.request(method, path, content, {"Content-Type": "application/json"})
@@ -117,7 +124,7 @@ class Load:
             # Of an iterator in C, so that no two clients get the same.
             body = self._bodies[next(self._next) % len(self._bodies)]
             begun = time.perf_counter()
-            status = _ask(connection, "/v1/search", body)
+            status = ask(connection, "/v1/search", body)
             if status == 200:
                 self.questions.append(1000 * (time.perf_counter() - begun))
             else:
@@ -127,7 +134,7 @@ class Load:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
         while time.monotonic() < self._ends:
             begun = time.perf_counter()
-            _ask(connection, "/healthz")
+            ask(connection, "/healthz")
             self.health.append(1000 * (time.perf_counter() - begun))
             time.sleep(0.05)
 
