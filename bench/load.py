@@ -2,8 +2,8 @@
 
     python -m bench.load --index DIR --questions GOLDEN [--seconds 300] [--clients 32]
 
-Service, clients (locust) and this watcher are processes of their own on one machine: what the clients take, the
-service lacks. Settings in the environment (BIOQA_…) reach the service. Needs bench/requirements.txt.
+Service, clients (locust) and this watcher are processes of their own on one machine: what the clients take,
+the service lacks. Settings in the environment (BIOQA_…) reach the service. Needs bench/requirements.txt.
 """
 
 import argparse
