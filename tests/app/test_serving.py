@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import date
 from typing import Any
 
 import httpx2
@@ -22,6 +23,7 @@ from bioasq.errors import BioqaError
 from models.ranking import Ranking
 from tests.app.conftest import LexicalRanker
 from tests.app.requests import BODY, TESTSET, fields, is_problem
+from tests.app.test_answering import AwayIndex
 
 QUESTION = Question("q", BODY)
 WANTED = Wanted()
@@ -331,3 +333,82 @@ def test_a_test_set_is_taken_on_whole_or_refused(answerer: Answerer) -> None:
         assert [answer.question for answer in await first] == questions
 
     asyncio.run(ask())
+
+
+class Together(Gate):
+    """Keeps which questions it was given together, and fails when one of them is bad."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+
+    def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
+        self.batches.append([question for question, _ in items])
+        return super().rank_many(items)
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        if "bad" in question:
+            raise RuntimeError("bad")
+        return super().rank(question, candidates)
+
+
+def test_questions_that_wait_are_ranked_together_and_a_bad_one_harms_itself_alone(
+    answerer: Answerer,
+) -> None:
+    together = Together()
+    service = service_of(answerer, together, batch_questions=3)
+    bodies = ["statin", "bad aspirin", "metformin", "heparin"]
+
+    async def ask() -> list[Answer]:
+        tasks = [asyncio.create_task(service.answer(QUESTION, WANTED))]
+        while not together.ranked:
+            await asyncio.sleep(0.002)
+        for n, body in enumerate(bodies, start=1):
+            tasks.append(asyncio.create_task(service.answer(Question("q", body), WANTED)))
+            while len(service.queue._lines["interactive"]) < n:
+                await asyncio.sleep(0.002)
+        together.open.set()
+        return await asyncio.gather(*tasks)
+
+    answers = asyncio.run(ask())
+    service.close()
+    assert together.batches == [bodies[:3]]
+    assert service.queue.batch_sizes == {1: 2, 3: 1}
+    assert [answer.degraded is not None for answer in answers] == [False, False, True, False, False]
+    for answer, body in zip(answers[1:], bodies, strict=True):
+        alone = answerer.answer(Question("q", body))
+        assert [d.document for d in answer.documents] == [d.document for d in alone.documents]
+        assert answer.timings_ms.wait > 0
+
+
+class SlowIndex(AwayIndex):
+    """Searches until it is told to stop."""
+
+    def __init__(self) -> None:
+        super().__init__(OSError("away"))
+        self.go_on = threading.Event()
+
+    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+        assert self.go_on.wait(30)
+        return []
+
+
+def test_a_slow_index_costs_no_more_than_the_time_allowed() -> None:
+    index = SlowIndex()
+    app = create_app(Settings(retrieval_threads=1), Answerer(index, LexicalRanker()))  # type: ignore[arg-type]
+    service: Service = app.state.service
+    with TestClient(app) as client:
+        for _ in range(2):  # searching, and waiting to search
+            late = client.post("/v1/search", json={"body": BODY, "timeout_ms": 100})
+            assert "time for this question" in is_problem(late, 503)["detail"]
+        assert client.get("/healthz").status_code == 200
+        assert service.queue.waiting == 0
+        index.go_on.set()
+        assert client.post("/v1/search", json={"body": BODY}).json()["documents"] == []
+    assert (service.counts.timed_out, service.counts.answers) == (2, 1)
+
+
+def test_a_time_limit_that_is_none_is_refused(client: TestClient) -> None:
+    for asked in (99, 0, -1, 3_600_001, "500", 1.5):
+        problem = is_problem(client.post("/v1/search", json={"body": BODY, "timeout_ms": asked}), 422)
+        assert fields(problem) == ["timeout_ms"]
