@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from app import errors, observability, security, web
+from app import errors, observability, web
 from app.answering import Answerer, IndexUnavailable, Ranks
 from app.api import batches, bioasq, documents, evaluation, health, info, metrics, models, rerank, search
 from app.api.uploads import Uploads
@@ -18,6 +18,7 @@ from app.jobs.batches import Batches
 from app.limits import BodyLimit
 from app.opening import load_rankers, open_index
 from app.schemas import BatchTestSet
+from app.security import guards
 from app.service import Service
 from app.settings import Settings, load_settings
 
@@ -65,10 +66,10 @@ def create_app(
     if settings.metrics != "off":
         app.include_router(metrics.router)
     errors.install(app)
-    security.guard(app, settings)
+    guards.guard(app, settings)
     web.install(app)
     observability.observe(app, settings, service, app.state.batches)
-    security.harden(app, settings)
+    guards.harden(app, settings)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 
@@ -99,7 +100,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         schema["components"]["schemas"] |= problem.pop("$defs") | {"Problem": problem}
         schema["components"]["schemas"] |= testset.pop("$defs") | {"BatchTestSet": testset}
         _limit(schema["components"]["schemas"], app.state.service)
-        security.describe(schema, app.state.service.settings)
+        guards.describe(schema, app.state.service.settings)
         app.openapi_schema = schema
     return app.openapi_schema
 

