@@ -15,7 +15,7 @@ WORKDIR /src
 # The dependencies are a layer of their own: a change of the code leaves it as it is.
 COPY pyproject.toml ./
 RUN --mount=type=cache,target=/root/.cache/uv \
-    uv pip install ${TORCH_BACKEND:+--torch-backend="$TORCH_BACKEND"} --requirements pyproject.toml
+    uv pip install ${TORCH_BACKEND:+--torch-backend="$TORCH_BACKEND"} --requirements pyproject.toml --extra otel
 COPY README.md LICENSE ./
 COPY bioasq bioasq
 COPY indexer indexer
@@ -36,7 +36,7 @@ LABEL org.opencontainers.image.title="bioqa" \
 RUN groupadd --gid 10001 bioqa \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data \
         --shell /usr/sbin/nologin bioqa \
-    && install --directory --owner=10001 --group=10001 /data /data/medline /data/batches
+    && install --directory --owner=10001 --group=10001 /data /data/medline /data/batches /keys
 COPY --from=build /opt/bioqa /opt/bioqa
 # Weights and language data are in the package; what is not there must not be looked for elsewhere.
 ENV PATH=/opt/bioqa/bin:$PATH \

@@ -225,6 +225,13 @@ def test_the_proxys_errors_are_problems_as_the_services_are() -> None:
         assert (kind, problem.status) == (MEDIA_TYPE, int(status))
 
 
+def test_the_proxy_says_itself_where_a_request_comes_from() -> None:
+    # The replicas believe it whatever it is: what a client claims must not come through.
+    assert value(services(COMPOSE[1])["bioqa-1"]["environment"]["BIOQA_TRUSTED_PROXIES"], {}) == "*"
+    assert "    http-request set-header X-Forwarded-For %[src]\n" in PROXY
+    assert "forwardfor" not in PROXY
+
+
 def test_only_questions_are_asked_twice() -> None:
     repeated = re.search(r"disable-l7-retry if METH_POST !\{ path (.*?) \}", PROXY)
     assert repeated

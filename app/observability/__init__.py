@@ -14,7 +14,8 @@ from bioasq.errors import BioqaError
 if TYPE_CHECKING:
     from app.observability.traces import Traces
 
-QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+QUIET = ("/healthz", "/readyz", "/metrics", "/static/")
+"""Asked by machines every few seconds, or by every page."""
 
 
 def observe(app: FastAPI, settings: Settings, service: Service, batches: Batches) -> None:
@@ -29,7 +30,9 @@ def observe(app: FastAPI, settings: Settings, service: Service, batches: Batches
     if traces:
         service.observers.append(traces.answer)
     spans = traces.request if traces else no_spans
-    app.add_middleware(Observed, finished=metrics.request, quiet_paths=QUIET, spans=spans)
+    app.add_middleware(
+        Observed, finished=metrics.request, is_quiet=lambda path: path.startswith(QUIET), spans=spans
+    )
 
 
 def close(app: FastAPI) -> None:

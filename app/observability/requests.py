@@ -51,12 +51,12 @@ class Observed:
     """
 
     def __init__(
-        self, app: ASGIApp, finished: Finished, quiet_paths: frozenset[str], spans: Spans = no_spans
+        self, app: ASGIApp, finished: Finished, is_quiet: Callable[[str], bool], spans: Spans = no_spans
     ) -> None:
-        """``quiet_paths`` are asked by machines every few seconds: no spans, and successes at debug only."""
+        """Requests for quiet paths make no spans, and if successful no lines but at debug."""
         self.app = app
         self.finished = finished
-        self.quiet_paths = quiet_paths
+        self.is_quiet = is_quiet
         self.spans = spans
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,7 +65,7 @@ class Observed:
         given = Headers(scope=scope).get(HEADER, "")
         # Never taken back: the server logs a fault in this context after we are done.
         request_id.set(given if USABLE_ID.fullmatch(given) else secrets.token_hex(16))
-        quiet = scope["path"] in self.quiet_paths
+        quiet = self.is_quiet(scope["path"])
         with no_spans(scope) if quiet else self.spans(scope) as end_span:
             begun, answering = time.perf_counter(), _Answering(send)
             try:
@@ -90,7 +90,7 @@ class Observed:
             raise
 
     def _log(self, scope: Scope, method: str, route: str, status: int, seconds: float) -> None:
-        quiet = scope["path"] in self.quiet_paths and status < 400
+        quiet = self.is_quiet(scope["path"]) and status < 400
         key = scope.get("state", {}).get("key")
         facts = {
             "method": method,
