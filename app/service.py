@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, TypeVar
 
@@ -58,6 +59,8 @@ class _Asked:
 
     ranker: Ranks
     found: Found
+    context: Context = field(default_factory=copy_context)
+    """Of whoever asked: what is logged of this question alone is logged as of that request."""
 
 
 class Service:
@@ -247,7 +250,7 @@ class Service:
     async def _answer(self, place: Place, finding: Finding, ranker: Ranks, timeout_s: float | None) -> Answer:
         asked_at = time.perf_counter()
         deadline = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
-        found = await self._result(self._finders.submit(finding), deadline)
+        found = await self._result(self._finders.submit(copy_context().run, finding), deadline)
         sentences = sum(len(candidate.document.sentences) for candidate in found.candidates)
         asked = _Asked(ranker, replace(found, asked_at=asked_at))
         ranking = self.queue.submit(place, ranker.name, sentences, asked)
@@ -271,6 +274,11 @@ class Service:
 
     def _rank(self, asked: Sequence[_Asked]) -> Sequence[Answer | Exception]:
         """In a thread of the queue: all questions are for one ranker."""
+        if len(asked) == 1:
+            return asked[0].context.run(self._rank_together, asked)
+        return self._rank_together(asked)
+
+    def _rank_together(self, asked: Sequence[_Asked]) -> Sequence[Answer | Exception]:
         ranker, found = asked[0].ranker, [each.found for each in asked]
         try:
             return choose(ranker, found)

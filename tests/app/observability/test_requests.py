@@ -6,6 +6,7 @@ import logging
 import re
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ from app.observability.requests import route_of
 from app.security import keyfile
 from app.security.keys import ApiKey, digest, new_secret
 from app.settings import Settings
+from bioasq.domain import Candidate
+from models.ranking import Ranking
+from tests.app.conftest import LexicalRanker
 from tests.app.observability.conftest import Lines
 from tests.app.requests import BODY, is_problem
 
@@ -124,6 +128,21 @@ def test_a_fault_is_still_raised_for_the_server_to_log(answerer: Answerer) -> No
     app.state.service.document = None
     with TestClient(app) as client, pytest.raises(TypeError):
         client.get("/v1/documents/90000001")
+
+
+class BrokenRanker(LexicalRanker):
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        raise RuntimeError("broken")
+
+
+def test_a_failing_ranker_is_logged_as_of_the_request_it_failed(answerer: Answerer, lines: Lines) -> None:
+    app = create_app(Settings(), Answerer(answerer.index, BrokenRanker()))
+    with TestClient(app) as client:
+        for identifier in ("first", "second"):
+            answer = client.post("/v1/search", json={"body": BODY}, headers={"X-Request-ID": identifier})
+            assert answer.json()["degraded"]
+    failures = [line for line in lines.of("bioqa") if line["level"] == "error"]
+    assert [line["request_id"] for line in failures] == ["first", "second"]
 
 
 def test_the_server_logs_a_fault_with_its_trace_and_identifier(answerer: Answerer, lines: Lines) -> None:
