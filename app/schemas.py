@@ -224,6 +224,8 @@ class Limits(BaseModel):
     max_question_characters: int
     max_batch_questions: int
     max_candidates: int
+    max_upload_bytes: int
+    max_testset_questions: int
 
 
 class Info(BaseModel):

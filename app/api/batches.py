@@ -6,7 +6,7 @@ from math import ceil
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, Field
 
 from app.api.bioasq import DEGRADED_HEADER, EXAMPLES
@@ -89,7 +89,15 @@ CurrentBatches = Annotated[Batches, Depends(_batches)]
 
 
 def _known(
-    id: Annotated[str, Path(description="A batch's id.", max_length=64)], batches: CurrentBatches
+    id: Annotated[
+        str,
+        Path(
+            description="A batch's id.",
+            max_length=64,
+            openapi_examples={"an id": {"value": "8e03978e40d543ddbc936794a57f9324"}},
+        ),
+    ],
+    batches: CurrentBatches,
 ) -> Batch:
     found = batches.get(id)
     if found is None:
@@ -234,9 +242,9 @@ def the_submission(
         if format == "trec":
             text = "".join(f"{line}\n" for line in batches.run(batch))
             return PlainTextResponse(text, headers=degraded | _attachment(f"run-{batch.id}.txt"))
-        return JSONResponse(
-            dict(batches.submission(batch)), headers=degraded | _attachment(f"submission-{batch.id}.json")
-        )
+        file = batches.submission(batch)
+        named = degraded | _attachment(f"submission-{batch.id}.json")
+        return Response(file, media_type="application/json", headers=named)
     except NotHandedOut as error:
         left = batches.seconds_left(batch)
         headers = {} if batch.state.finished else {"Retry-After": str(max(1, ceil(left or 5)))}

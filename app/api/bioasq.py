@@ -65,7 +65,8 @@ async def answer_a_test_set(
 def _check(questions: list[Question], service: Service) -> None:
     most = service.settings.max_batch_questions
     if len(questions) > most:
-        raise FieldError("questions", f"must be at most {most} here, not {len(questions)}; use `bioqa batch`")
+        more = f"must be at most {most} here, not {len(questions)}; hand in more at /v1/bioasq/batches"
+        raise FieldError("questions", more)
     seen: set[str] = set()
     for position, question in enumerate(questions):
         check_length(question.body, f"questions[{position}].body", service)

@@ -37,6 +37,8 @@ def about(service: CurrentService) -> Info:
             max_question_characters=settings.max_question_characters,
             max_batch_questions=settings.max_batch_questions,
             max_candidates=MAX_CANDIDATES,
+            max_upload_bytes=settings.max_upload_bytes,
+            max_testset_questions=settings.max_testset_questions,
         ),
     )
 

@@ -1,8 +1,6 @@
 """Batches as the API and the page see them: handed in, looked at, fetched, cancelled or removed."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from app.errors import FieldError
 from app.jobs import submission
@@ -86,11 +84,11 @@ class Batches:
         """When it will be removed, in seconds since 1970; None as long as it is unfinished."""
         return None if batch.finished is None else batch.finished + 86_400 * self._service.settings.batch_days
 
-    def submission(self, batch: Batch) -> Mapping[str, Any]:
-        """Raises NotHandedOut."""
+    def submission(self, batch: Batch) -> bytes:
+        """The file for the BioASQ site. Raises NotHandedOut."""
         _check_done(batch)
         try:
-            return submission.submission(self._store, batch.number)
+            return submission.encoded(submission.submission(self._store, batch.number))
         except InvalidResult as error:
             reason = f"the submission would be invalid: {error}"
             self._store.invalidate(batch.number, reason)

@@ -85,6 +85,11 @@ class Database:
         if folder is not None:
             self._open()
 
+    @property
+    def opened(self) -> bool:
+        """Whether there is a file: a temporary one is made when it is first needed."""
+        return self._opened is not None
+
     def folder(self) -> Path:
         """Where the file is. Raises BatchesUnavailable."""
         return self._open()

@@ -111,7 +111,9 @@ class Runner:
 
     async def _turn(self) -> bool:
         """Work on the oldest batch that can be worked on. False if there is none."""
-        if self._service.draining or not await self._in_thread(self._locked):
+        if self._service.draining or not self._database.opened:
+            return False
+        if not await self._in_thread(self._locked):
             return False
         if time.monotonic() - self._cleaned > CLEAN_EVERY_S:
             self._cleaned = time.monotonic()

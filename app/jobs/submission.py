@@ -1,5 +1,6 @@
 """What a finished batch hands out: a BioASQ submission or a TREC run, checked before anybody gets it."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +33,12 @@ def submission(store: Store, number: int) -> dict[str, Any]:
     if faults := faults_of(made, questions):
         raise InvalidResult(faults)
     return made
+
+
+def encoded(made: Mapping[str, Any]) -> bytes:
+    """As JSON in UTF-8, question by question: one of thousands would hold up all other threads else."""
+    entries = (json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in made["questions"])
+    return b'{"questions": [' + b",\n".join(entry.encode() for entry in entries) + b"]}\n"
 
 
 def run(store: Store, number: int, tag: str) -> list[RunLine]:

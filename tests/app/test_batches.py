@@ -59,6 +59,7 @@ def test_a_test_set_becomes_the_submission_that_it_is_at_once(batching: TestClie
         handed_out.headers["content-disposition"] == f'attachment; filename="submission-{taken["id"]}.json"'
     )
     assert validate(handed_out.json(), parse_testset(TESTSET, "test set")) == []
+    assert handed_out.headers["content-type"] == "application/json"
     assert handed_out.json() == batching.post("/v1/bioasq", json=TESTSET).json()
 
 

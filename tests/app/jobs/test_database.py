@@ -38,6 +38,7 @@ def test_what_is_committed_is_there_and_what_fails_is_not(tmp_path: Path) -> Non
 def test_without_a_folder_it_is_a_file_that_goes(caplog: pytest.LogCaptureFixture) -> None:
     database = Database(None)
     assert not database.kept
+    assert not database.opened
     assert caplog.text == ""  # nobody is warned of what nobody uses
     folder = database.folder()
     assert (folder / FILE_NAME).exists()

@@ -18,7 +18,7 @@ from tests.app.conftest import DRUGS
 from tests.app.jobs.waiting import until
 
 QUESTIONS = [
-    {"id": f"q{n}", "type": "list", "body": f"Is {DRUGS[n % 6]} good in cohort {n}?"} for n in range(60)
+    {"id": f"q{n}", "type": "list", "body": f"Is {DRUGS[n % 6]} good in cohort {n}?"} for n in range(40)
 ]
 ROOT = Path(__file__).resolve().parents[3]
 
