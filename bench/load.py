@@ -42,7 +42,7 @@ def main() -> None:
     bodies = [response.question.body for response in read_golden(options.questions).responses]
     settings = {"BIOQA_INDEX": options.index, "BIOQA_RANKER": options.ranker}
     with served(settings) as service, tempfile.TemporaryDirectory() as folder:
-        Load(service.port, bodies, 1).run(WARM_UP_S)
+        Load(service, bodies, 1).run(WARM_UP_S)
         before = megabytes(service)
         with Watch(service) as watch:
             seen = attack(service, bodies, options.clients, options.seconds, Path(folder))

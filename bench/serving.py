@@ -4,7 +4,8 @@
         [--batch-questions 1 8] [--seconds 10]
 
 The service is a process of its own, and so are its settings: BIOQA_… in the environment reach it. Clients ask
-one question after the other, each over a connection of its own.
+one question after the other, each over a connection of its own. The service's processor time a question
+hardly depends on what else the machine does; all else does.
 """
 
 import argparse
@@ -44,9 +45,9 @@ def main() -> None:
         for batch in options.batch_questions:
             settings = {"BIOQA_INDEX": options.index, "BIOQA_RANKER": ranker}
             with served({**settings, "BIOQA_BATCH_QUESTIONS": str(batch)}) as service:
-                Load(service.port, bodies, 1).run(WARM_UP_S)
+                Load(service, bodies, 1).run(WARM_UP_S)
                 for clients in options.concurrency:
-                    load = Load(service.port, bodies, clients)
+                    load = Load(service, bodies, clients)
                     load.run(options.seconds)
                     print(f"{Path(ranker).name}, batches of {batch}, {clients:2} clients: {load}", flush=True)
 
@@ -95,20 +96,22 @@ def ask(connection: http.client.HTTPConnection, path: str, body: str | None = No
 class Load:
     """So many clients for so long."""
 
-    def __init__(self, port: int, bodies: Sequence[str], clients: int) -> None:
-        self._port = port
+    def __init__(self, service: Served, bodies: Sequence[str], clients: int) -> None:
+        self._port = service.port
+        self._pid = service.pid
         self._bodies = bodies
         self._clients = clients
         self._next = count()
         self._ends = 0.0
         self._spent = 0.0
+        self._processor_s = 0.0
         self.questions: list[float] = []
         """Milliseconds of each answer."""
         self.health: list[float] = []
         self.refused = 0
 
     def run(self, seconds: float) -> None:
-        begun = time.monotonic()
+        begun, used = time.monotonic(), _processor_s(self._pid)
         self._ends = begun + seconds
         threads = [threading.Thread(target=self._client) for _ in range(self._clients)]
         threads.append(threading.Thread(target=self._watch))
@@ -117,6 +120,7 @@ class Load:
         for thread in threads:
             thread.join()
         self._spent = time.monotonic() - begun
+        self._processor_s = _processor_s(self._pid) - used
 
     def _client(self) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
@@ -140,11 +144,18 @@ class Load:
 
     def __str__(self) -> str:
         rate = len(self.questions) / self._spent
+        each = 1000 * self._processor_s / max(1, len(self.questions))
         refused = f", {self.refused} refused" if self.refused else ""
         return (
-            f"{_figures(self.questions)}, {rate:.1f} a second{refused}; /healthz {_figures(self.health)}, "
-            f"at most {max(self.health):.0f}"
+            f"{_figures(self.questions)}, {rate:.1f} a second, {each:.0f} ms of processor each{refused}; "
+            f"/healthz {_figures(self.health)}, at most {max(self.health):.0f}"
         )
+
+
+def _processor_s(pid: int) -> float:
+    # Behind the name, which may hold anything: the 12th and 13th numbers (proc(5)).
+    numbers = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _figures(milliseconds: Sequence[float]) -> str:
