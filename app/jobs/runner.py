@@ -8,6 +8,7 @@ import asyncio
 import fcntl
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -35,6 +36,9 @@ PAUSE_S = 0.2
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 15.0
+TRIES = 3
+"""How often a batch is tried that stumbles over a fault of this program."""
+
 CLEAN_EVERY_S = 3600.0
 
 log = logging.getLogger("bioqa")
@@ -57,6 +61,7 @@ class Runner:
         self._woken = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock: TextIO | None = None
+        self._stumbles: Counter[int] = Counter()
         self._cleaned = -CLEAN_EVERY_S
         self._threads: ThreadPoolExecutor | None = None
 
@@ -94,16 +99,12 @@ class Runner:
         while True:
             try:
                 idle = not await self._turn()
-                waits = _waits()
-            except BatchesUnavailable as error:
-                log.error("batches wait: %s", error)
+            except Exception as error:
+                # The edge of this task: nobody else would hear of it. What is known needs no trace.
+                log.error("batches wait: %s", error, exc_info=not isinstance(error, BatchesUnavailable))
                 await asyncio.sleep(next(waits))
                 continue
-            except Exception:
-                # The edge of this task: nobody else would hear of it.
-                log.exception("batches wait: something went wrong here")
-                await asyncio.sleep(next(waits))
-                continue
+            waits = _waits()
             if idle:
                 self._woken.clear()
                 with suppress(TimeoutError):
@@ -128,9 +129,23 @@ class Runner:
                     batch, f"the ranker {batch.asked_ranker}, which is not served at the moment"
                 )
                 continue
-            await self._work(batch, ranker)
+            await self._try(batch, ranker)
             return True
         return False
+
+    async def _try(self, batch: Batch, ranker: Ranks) -> None:
+        """A batch that nothing can be done with must not hold up the others for ever."""
+        try:
+            await self._work(batch, ranker)
+        except BatchesUnavailable:
+            raise
+        except Exception:
+            self._stumbles[batch.number] += 1
+            if self._stumbles[batch.number] < TRIES:
+                raise
+            log.exception("batch %s: given up", batch.id)
+            reason = "something went wrong here; the service's log tells what"
+            await self._in_thread(self._store.finish, batch.number, State.FAILED, reason)
 
     def _locked(self) -> bool:
         """Whether this process is the one that answers the batches of this database."""

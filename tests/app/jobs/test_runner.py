@@ -301,6 +301,28 @@ def test_batches_are_removed_after_their_days(
         until(lambda: client.get(location).status_code == 404, "the batch to be removed")
 
 
+def test_a_batch_that_nothing_can_be_done_with_holds_up_no_other(
+    tmp_path: Path, open_index: Callable[[], SearchIndex], caplog: pytest.LogCaptureFixture
+) -> None:
+    ranker = Gate(2)
+    with serving(tmp_path, ranker, open_index) as client:
+        broken, other = hand_in(client, 4), hand_in(client, 1)
+        assert ranker.reached.wait(60)
+        until(lambda: client.get(broken).json()["answered"] == 2, "two answers")
+        database = client.app.state.batches._database  # type: ignore[attr-defined]
+        with database.writing() as connection:
+            connection.execute("UPDATE questions SET answer = '{' WHERE answer IS NOT NULL")
+        ranker.open.set()
+        assert finished(client, other)["state"] == "done"
+        status = client.get(broken).json()
+        assert (status["state"], status["reason"]) == (
+            "failed",
+            "something went wrong here; the service's log tells what",
+        )
+        assert "given up" in caplog.text
+        assert "Traceback" in caplog.text
+
+
 def test_several_questions_are_answered_at_a_time_if_the_service_ranks_several(
     tmp_path: Path, open_index: Callable[[], SearchIndex]
 ) -> None:
