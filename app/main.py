@@ -27,7 +27,7 @@ DESCRIPTION = (
     "challenge. Every error is problem+json (RFC 9457)."
 )
 
-UPLOADS = ("/v1/bioasq/batches", "/v1/bioasq/validate", "/v1/bioasq/evaluate")
+UPLOADS = ("/v1/bioasq/batches", "/v1/bioasq/validate", "/v1/bioasq/evaluate", *web.UPLOADS)
 """Where whole files are sent to."""
 
 log = logging.getLogger("bioqa")

@@ -164,15 +164,15 @@ async def hand_in_a_test_set(
     upload = await uploads.receive(request)
     try:
         batch, new = await uploads.work(_hand_in, batches, uploads, upload, ranker, key)
-        details = await uploads.work(_details, batches, batch)
+        told = await uploads.work(details, batches, batch)
     except KeyReused:
         raise FieldError("Idempotency-Key", "was sent with another test set or ranker before") from None
     except TooManyBatches:
         headers = {"Retry-After": str(FULL_RETRY_AFTER_S)}
         return problem(429, "too many batches are unfinished; wait until one is done", headers=headers)
-    response.headers["Location"] = details.location
+    response.headers["Location"] = told.location
     response.status_code = 202 if new else 200
-    return details
+    return told
 
 
 def _hand_in(
@@ -203,7 +203,7 @@ def the_batches(
     found = batches.page(limit + 1, before)
     shown = found[:limit]
     return BatchPage(
-        batches=[BatchStatus(**_status(batches, batch)) for batch in shown],
+        batches=[BatchStatus(**status(batches, batch)) for batch in shown],
         next=shown[-1].number if len(found) > limit else None,
     )
 
@@ -211,7 +211,7 @@ def the_batches(
 @router.get("/{id}", responses=documented(404, 422, 503))
 def a_batch(batch: KnownBatch, batches: CurrentBatches) -> BatchDetails:
     """How far a batch is, how long it will take, and which questions have no answer."""
-    return _details(batches, batch)
+    return details(batches, batch)
 
 
 @router.get(
@@ -259,15 +259,15 @@ def the_submission(
 def cancel_or_remove(batch: KnownBatch, batches: CurrentBatches) -> Response | BatchDetails:
     """An unfinished batch is cancelled, and stays in the list; a finished one is removed."""
     cancelled = batches.cancel_or_remove(batch)
-    return Response(status_code=204) if cancelled is None else _details(batches, cancelled)
+    return Response(status_code=204) if cancelled is None else details(batches, cancelled)
 
 
-def _details(batches: Batches, batch: Batch) -> BatchDetails:
+def details(batches: Batches, batch: Batch) -> BatchDetails:
     faults = [Cause(field=f.field, id=f.id, message=f.message) for f in batches.faults(batch)]
-    return BatchDetails(**_status(batches, batch), faults=faults)
+    return BatchDetails(**status(batches, batch), faults=faults)
 
 
-def _status(batches: Batches, batch: Batch) -> dict[str, Any]:
+def status(batches: Batches, batch: Batch) -> dict[str, Any]:
     counts, source, left = batch.counts, batch.source, batches.seconds_left(batch)
     location = f"{router.prefix}/{batch.id}"
     return {

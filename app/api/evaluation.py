@@ -105,7 +105,7 @@ EDITIONS_SCHEMA = {
 )
 async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Validation:
     """Every fault of a submission, against its test set too if that is given."""
-    return await uploads.work(_validate, uploads, await uploads.receive(request))
+    return await uploads.work(validated, uploads, await uploads.receive(request))
 
 
 @router.post(
@@ -129,10 +129,10 @@ async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Va
 )
 async def evaluate_a_submission(request: Request, uploads: CurrentUploads) -> Evaluation:
     """The official measures of phase A for a submission against a golden file."""
-    return await uploads.work(_evaluate, uploads, await uploads.receive(request))
+    return await uploads.work(evaluated, uploads, await uploads.receive(request))
 
 
-def _validate(uploads: Uploads, upload: Upload) -> Validation:
+def validated(uploads: Uploads, upload: Upload) -> Validation:
     given = _Given(uploads, upload)
     testset = None
     if given.has("testset"):
@@ -147,7 +147,7 @@ def _validate(uploads: Uploads, upload: Upload) -> Validation:
     return Validation(valid=not faults, faults=found, more=len(faults) > MOST_FAULTS)
 
 
-def _evaluate(uploads: Uploads, upload: Upload) -> Evaluation:
+def evaluated(uploads: Uploads, upload: Upload) -> Evaluation:
     given = _Given(uploads, upload)
     editions = _editions(given)
     golden, submission = (

@@ -106,11 +106,19 @@ class Batches:
         except BioqaError as error:
             raise FieldError("format", str(error)) from error
 
+    def cancel(self, batch: Batch) -> bool:
+        """Whether it was unfinished; if not, it stays as it is."""
+        return self._store.finish(batch.number, State.CANCELLED)
+
+    def remove(self, batch: Batch) -> None:
+        """Its results too."""
+        self._store.remove(batch.number)
+
     def cancel_or_remove(self, batch: Batch) -> Batch | None:
         """The cancelled batch if it was unfinished, else None: it is gone."""
-        if self._store.finish(batch.number, State.CANCELLED):
+        if self.cancel(batch):
             return self._store.get(batch.id)
-        self._store.remove(batch.number)
+        self.remove(batch)
         return None
 
 

@@ -2,8 +2,11 @@
 
 from fastapi import FastAPI
 
-from app.web import exports, problems, search
+from app.web import batches, evaluation, exports, problems, search
 from app.web.pages import StaticFolder
+
+UPLOADS = ("/batches", "/evaluate")
+"""Where the pages' forms send whole files to."""
 
 
 def install(app: FastAPI) -> None:
@@ -11,7 +14,7 @@ def install(app: FastAPI) -> None:
 
     To be called after the error handlers and the middleware that answers with problems are in place.
     """
-    for module in (search, exports):
+    for module in (search, exports, batches, evaluation):
         app.include_router(module.router)
     app.mount("/static", StaticFolder(), name="static")
     problems.install(app)

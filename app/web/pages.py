@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +24,7 @@ SIZES = (5, 10, 20, 50)
 """How many articles and sentences the form offers."""
 
 
-MENU = (("/", "Ask"),)
+MENU = (("/", "Ask"), ("/batches", "Test sets"), ("/evaluate", "Evaluation"))
 
 HTMX = {
     "allowEval": False,
@@ -64,6 +65,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters |= {"day": _day, "duration": _duration}
     templates.globals |= {
         "formats": FORMATS,
         "htmx_config": json.dumps(HTMX),
@@ -72,6 +74,18 @@ def _templates() -> Environment:
         "version": version("bioqa"),
     }
     return templates
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+
+
+def _duration(seconds: float) -> str:
+    """As exactly as a guess deserves."""
+    for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= 1.5 * size:
+            return f"about {round(seconds / size)} {unit}s"
+    return "about a minute" if seconds >= 45 else "less than a minute"
 
 
 @cache

@@ -11,6 +11,7 @@ HEADLINES = {
     401: "A key is needed",
     403: "This is not allowed",
     404: "There is nothing here",
+    409: "Not now",
     413: "Too large",
     422: "This cannot be taken as it is",
     429: "Too many requests at the moment",
@@ -18,8 +19,21 @@ HEADLINES = {
     503: "No answer at the moment",
 }
 
-NAMES = {"q": "The question", "before": "The date", "ranker": "The ranker", "n": "The number of results"}
-"""What the form calls its fields."""
+NAMES = {
+    "q": "The question",
+    "before": "The date",
+    "ranker": "The ranker",
+    "n": "The number of results",
+    "file": "The test set",
+    "testset": "The test set",
+    "submission": "The submission",
+    "golden": "The golden file",
+    "editions": "The edition",
+}
+"""What the forms call their fields."""
+
+FORMS = ("/batches", "/evaluate")
+"""Where to go back to from what they sent."""
 
 
 def install(app: FastAPI) -> None:
@@ -48,7 +62,7 @@ def problem_page(request: Request, body: bytes, retry_after: str | None = None) 
         faults=[(NAMES.get(error.field, error.field), error.message) for error in errors],
         wrong=[error.field for error in errors],
         retry_after=retry_after,
-        back="/",
+        back=next((form for form in FORMS if request.url.path.startswith(form)), "/"),
     )
 
 

@@ -1,12 +1,14 @@
 """The pages in Chromium, under the policy that they are sent with: with and without scripts, by keyboard, on
 a phone."""
 
+import json
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
@@ -15,6 +17,8 @@ from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 from app.answering import Answerer
 from app.main import create_app
 from app.settings import Settings
+from tests.app.jobs.waiting import until
+from tests.app.requests import TESTSET
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUESTION = "Is metformin better than placebo?"
@@ -165,15 +169,55 @@ def test_errors_are_shown_in_place(opened: Opened, console: list[str]) -> None:
     console.clear()
 
 
-@pytest.mark.parametrize("path", ["/", f"/?q={QUESTION}&n=5", "/?q=zebra"])
-def test_nothing_is_wider_than_a_phone(opened: Opened, path: str) -> None:
+@pytest.fixture(scope="module")
+def batch(address: str) -> str:
+    """The path of a batch that is done, one question having no answer."""
+    testset = {"questions": [*TESTSET["questions"], {"id": "bad", "body": " "}]}
+    with httpx2.Client(base_url=address) as client:
+        identifier: str = client.post("/v1/bioasq/batches", json=testset).json()["id"]
+        until(lambda: client.get(f"/v1/bioasq/batches/{identifier}").json()["state"] == "done", identifier)
+    return f"/batches/{identifier}"
+
+
+@pytest.fixture
+def path(request: pytest.FixtureRequest, batch: str) -> str:
+    return batch if request.param == "batch" else str(request.param)
+
+
+@pytest.mark.parametrize("scripting", [True, False])
+def test_a_test_set_is_handed_in_watched_and_fetched(opened: Opened, scripting: bool) -> None:
+    page = opened("/batches", java_script_enabled=scripting)
+    content = json.dumps(TESTSET).encode()
+    page.get_by_label("Test set").set_input_files({"name": "t", "mimeType": "", "buffer": content})
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("status")).to_have_text("Done")
+    expect(page.get_by_text("3 of 3 questions answered")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Submission").click()
+    submission = json.loads(download.value.path().read_bytes())
+    assert [question["id"] for question in submission["questions"]] == ["a", "b", "c"]
+    page.get_by_role("button", name="Remove").click()
+    expect(page).to_have_title("Test sets – bioqa")
+
+
+def evaluated(page: Page) -> None:
+    content = page.request.post("/v1/bioasq", data=TESTSET).body()
+    for label in ("Submission", "Golden file"):
+        page.get_by_label(label).set_input_files({"name": "f", "mimeType": "", "buffer": content})
+    page.get_by_role("button", name="Evaluate").click()
+    expect(page.get_by_role("heading", name="The submission is valid")).to_be_visible()
+
+
+PATHS = ("/", f"/?q={QUESTION}&n=5", "/?q=zebra", "/batches", "batch", "/evaluate")
+
+
+@pytest.mark.parametrize("path", PATHS, indirect=True)
+def test_no_barrier_and_nothing_wider_than_a_phone(opened: Opened, path: str) -> None:
     page = opened(path, viewport={"width": 320, "height": 640})
+    if path == "/evaluate":
+        evaluated(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/", f"/?q={QUESTION}&n=5", "/?q=zebra"])
-def test_axe_finds_no_barrier(opened: Opened, path: str, scheme: str) -> None:
-    page = opened(path, color_scheme=scheme)
-    results = Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()

@@ -1,0 +1,53 @@
+"""The pages at /batches: a test set handed in, its progress, its submission."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from app.api import batches as api
+from app.api.batches import CurrentBatches, KnownBatch
+from app.api.uploads import CurrentUploads
+from app.web.pages import page
+
+router = APIRouter(prefix="/batches", include_in_schema=False)
+
+SHOWN_FAULTS = 100
+
+Before = Annotated[int | None, Query(ge=1, le=2**53)]
+
+
+@router.get("", response_class=HTMLResponse)
+def the_batches(request: Request, batches: CurrentBatches, before: Before = None) -> HTMLResponse:
+    found = api.the_batches(batches, limit=20, before=before)
+    return page(request, "batches.html", batches=found.batches, next=found.next, kept=batches.kept)
+
+
+@router.post("")
+async def hand_in(request: Request, batches: CurrentBatches, uploads: CurrentUploads) -> Response:
+    taken = await api.hand_in_a_test_set(request, Response(), batches, uploads, key=None)
+    if isinstance(taken, Response):
+        return taken
+    return RedirectResponse(f"{router.prefix}/{taken.id}", 303)
+
+
+@router.get("/{id}", response_class=HTMLResponse)
+def a_batch(request: Request, batch: KnownBatch, batches: CurrentBatches) -> HTMLResponse:
+    details = api.details(batches, batch)
+    return page(request, "batch.html", batch=details, finished=batch.state.finished, most=SHOWN_FAULTS)
+
+
+@router.post("/{id}/cancel")
+def cancel(batch: KnownBatch, batches: CurrentBatches) -> RedirectResponse:
+    """One that was done meanwhile stays, with its results."""
+    batches.cancel(batch)
+    return RedirectResponse(f"{router.prefix}/{batch.id}", 303)
+
+
+@router.post("/{id}/remove")
+def remove(batch: KnownBatch, batches: CurrentBatches) -> RedirectResponse:
+    """Only one that is finished, which is all that the page offers."""
+    if not batch.state.finished:
+        return RedirectResponse(f"{router.prefix}/{batch.id}", 303)
+    batches.remove(batch)
+    return RedirectResponse(router.prefix, 303)

@@ -1,0 +1,39 @@
+"""The page at /evaluate: a submission against a golden file."""
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from app.api.evaluation import evaluated, validated
+from app.api.uploads import CurrentUploads, needed
+from app.web.pages import page
+from bioasq.measures import EDITIONS
+
+router = APIRouter(prefix="/evaluate", include_in_schema=False)
+
+SHOWN_FAULTS = 100
+
+YEARS = {2: "BioASQ 1 and 2", 3: "BioASQ 3 and 4", 5: "BioASQ 5 to 7", 8: "BioASQ 8", 9: "BioASQ 9 and later"}
+
+
+@router.get("", response_class=HTMLResponse)
+async def form(request: Request) -> HTMLResponse:
+    return page(request, "evaluate.html", editions=EDITIONS, years=YEARS)
+
+
+@router.post("", response_class=HTMLResponse)
+async def evaluate(request: Request, uploads: CurrentUploads) -> HTMLResponse:
+    upload = await uploads.receive(request)
+    # Browsers send an empty file where none was chosen.
+    upload = replace(upload, files={name: content for name, content in upload.files.items() if content})
+    needed(upload, ["submission", "golden"])
+    return page(
+        request,
+        "evaluation.html",
+        evaluation=await uploads.work(evaluated, uploads, upload),
+        validation=await uploads.work(validated, uploads, upload),
+        most=SHOWN_FAULTS,
+        editions=EDITIONS,
+        years=YEARS,
+    )
