@@ -107,13 +107,8 @@ class Batcher(Generic[Task, Result]):
         try:
             yield place
         finally:
-            with self._lock:
-                if place.waits:
-                    self._stop_waiting(place)
-                    line = self._lines[priority]
-                    for job in [job for job in line if job.place is place]:
-                        line.remove(job)
-                        job.future.cancel()
+            for job in self._left(place):
+                job.future.cancel()
 
     def submit(self, place: Place, key: Hashable, size: int, task: Task) -> "Future[Result]":
         """Work for whoever holds the place, once."""
@@ -146,6 +141,16 @@ class Batcher(Generic[Task, Result]):
             threads, self._threads = self._threads, self._new_threads()
             self._refusal = None
         threads.shutdown(cancel_futures=True)
+
+    def _left(self, place: Place) -> list[_Job[Task, Result]]:
+        """What its holder put in line and does not want any more."""
+        with self._lock:
+            line = self._lines[place.priority]
+            jobs = [job for job in line if job.place is place]
+            for job in jobs:
+                line.remove(job)
+            self._stop_waiting(place)
+        return jobs
 
     def _new_threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self._limits.threads, thread_name_prefix="ranking")
