@@ -195,6 +195,7 @@ def test_a_cancelled_batch_stops_and_the_next_one_runs(
     with serving(tmp_path, ranker, open_index) as client:
         first, second = hand_in(client, 50), hand_in(client, 1)
         assert ranker.reached.wait(60)
+        until(lambda: client.get(first).json()["answered"] == 2, "two answers")
         response = client.delete(first)
         assert (response.status_code, response.json()["state"]) == (200, "cancelled")
         ranker.open.set()
