@@ -62,3 +62,16 @@ def elastic_name(elastic_url: str) -> Iterator[str]:
     name = f"test-{uuid.uuid4().hex}"
     yield name
     elastic_server.remove_indices(elastic_url, name)
+
+
+@pytest.fixture
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The right to start an Elasticsearch, for one test at a time in all processes: each takes a gigabyte."""
+    if not elastic_server.SERVE.is_file():
+        pytest.skip(f"no Elasticsearch: {elastic_server.SERVE} is missing")
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    with (base / "own-server.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

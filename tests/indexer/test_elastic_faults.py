@@ -3,15 +3,13 @@
 A server takes a gigabyte of memory, so one test at a time has its own. The others share the session's.
 """
 
-import fcntl
-import os
 import signal
 import subprocess
 import sys
 import threading
 import time
 import urllib.error
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import deepcopy
 from pathlib import Path
@@ -23,7 +21,7 @@ from indexer.load import LoadReport, Progress, load
 from indexer.search.mapping import DEFAULT_SHAPE, FORMAT, Shape, index_body
 from indexer.search.opening import open_index, open_target
 from indexer.search.place import Access
-from tests.elastic_server import SERVE, ElasticServer, call, settle
+from tests.elastic_server import ElasticServer, call, settle
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.proxies import Proxy
 
@@ -33,19 +31,6 @@ LONG = "of insulin and glucose in the blood of mice " * 200
 
 PATIENT = Access(timeout_s=10, patience_s=120)
 QUICK = Access(timeout_s=10, patience_s=1)
-
-
-@pytest.fixture
-def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The right to start a server, for one test at a time in all processes."""
-    if not SERVE.is_file():
-        pytest.skip(f"no Elasticsearch: {SERVE} is missing")
-    base = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        base = base.parent
-    with (base / "own-server.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 @pytest.fixture

@@ -1,0 +1,295 @@
+"""What fails around the service and comes back: nothing is lost, and nobody is told anything but to wait.
+
+Of an Elasticsearch that dies there is tests/app/test_faults_elastic.py; of clients that hang up and of
+draining, tests/app/test_connection.py; of a full line and of late questions, tests/app/test_serving.py.
+"""
+
+import math
+import random
+import shutil
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi.testclient import TestClient
+
+from app.answering import Answerer
+from app.main import create_app
+from app.service import Service
+from app.settings import Settings
+from bioasq.domain import Candidate, Question
+from bioasq.errors import BioqaError
+from bioasq.files import submission_dict
+from indexer.search.base import SearchIndex
+from indexer.search.tantivy import TantivyIndex
+from models.ranking import RankedDocument, Ranking
+from tests.app.conftest import DRUGS, LexicalRanker
+from tests.app.jobs.test_restart import QUESTIONS, service, status
+from tests.app.jobs.waiting import until
+from tests.app.requests import BODY, is_problem
+
+
+class TroubledIndex:
+    """An index that is away, or slow, when it is told to be."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._index = index
+        self.away = False
+        self.slow = threading.Event()
+        self.go_on = threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+        if self.slow.is_set():
+            assert self.go_on.wait(60)
+        if self.away:
+            raise BioqaError("the index at /secret/place is away")
+        return self._index.search(question, size, published_before)
+
+    def close(self) -> None:
+        """It is the session's."""
+
+
+class TroubledRanker(LexicalRanker):
+    """Fails as it is told to."""
+
+    def __init__(self) -> None:
+        self.fault: Exception | None = None
+        self.score: float | None = None
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        if self.fault is not None:
+            raise self.fault
+        ranking = super().rank(question, candidates)
+        if self.score is None:
+            return ranking
+        return Ranking(
+            tuple(RankedDocument(d.document, self.score, d.sentence_scores) for d in ranking.documents)
+        )
+
+
+class Troubled:
+    """A service over both, with its clients."""
+
+    def __init__(self, answerer: Answerer, **settings: Any) -> None:
+        self.index = TroubledIndex(answerer.index)
+        self.ranker = TroubledRanker()
+        given: Any = self.index
+        app = create_app(Settings(**settings), Answerer(given, self.ranker))
+        self.service: Service = app.state.service
+        self.client = TestClient(app, raise_server_exceptions=False)
+
+    def ask(self, body: str = BODY, **more: Any) -> httpx2.Response:
+        return self.client.post("/v1/search", json={"body": body, **more})
+
+    def asked(self) -> dict[str, Any]:
+        """What a plain question gets, without what differs each time."""
+        response = self.ask()
+        assert response.status_code == 200, response.text
+        return {name: value for name, value in response.json().items() if name != "timings_ms"}
+
+    def healthy(self) -> float:
+        """Seconds that /healthz took."""
+        begun = time.monotonic()
+        assert self.client.get("/healthz").status_code == 200
+        return time.monotonic() - begun
+
+
+@pytest.fixture
+def make(answerer: Answerer) -> Iterator[Callable[..., Troubled]]:
+    made: list[Troubled] = []
+
+    def troubled(**settings: Any) -> Troubled:
+        made.append(Troubled(answerer, **settings))
+        made[-1].client.__enter__()
+        return made[-1]
+
+    yield troubled
+    for each in made:
+        each.index.go_on.set()
+        each.client.__exit__(None, None, None)
+
+
+def is_told_to_wait(response: httpx2.Response, status: int = 503) -> dict[str, Any]:
+    problem = is_problem(response, status)
+    assert int(response.headers["retry-after"]) >= 1
+    assert "secret" not in response.text
+    return problem
+
+
+def test_an_index_that_is_away_and_comes_back(make: Callable[..., Troubled]) -> None:
+    troubled = make()
+    first = troubled.asked()
+    for _ in range(3):
+        troubled.index.away = True
+        for _ in range(2):
+            is_told_to_wait(troubled.ask())
+        assert troubled.client.post("/v1/rerank", json={"query": BODY, "documents": ["a"]}).status_code == 200
+        troubled.index.away = False
+        assert troubled.asked() == first
+    assert troubled.service.counts.failed == 6
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("secret"), MemoryError("secret"), ZeroDivisionError()])
+def test_a_ranker_that_fails_and_recovers(make: Callable[..., Troubled], fault: Exception) -> None:
+    troubled = make()
+    first = troubled.asked()
+    troubled.ranker.fault = fault
+    degraded = troubled.asked()
+    assert degraded["degraded"] is True
+    assert "secret" not in str(degraded)
+    assert len(degraded["documents"]) == len(degraded["snippets"]) == 10
+    troubled.ranker.fault = None
+    assert troubled.asked() == first
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf])
+def test_scores_that_are_no_numbers_are_the_rankers_fault(
+    make: Callable[..., Troubled], score: float
+) -> None:
+    troubled = make()
+    troubled.ranker.score = score
+    assert troubled.asked()["degraded"] is True
+    assert troubled.client.post("/v1/rerank", json={"query": BODY, "documents": ["a"]}).status_code == 200
+
+
+def test_without_leave_to_degrade_a_ranker_that_fails_is_told(make: Callable[..., Troubled]) -> None:
+    troubled = make(allow_degraded=False)
+    troubled.ranker.fault = RuntimeError("secret")
+    is_told_to_wait(troubled.ask())
+    is_told_to_wait(troubled.client.post("/v1/rerank", json={"query": BODY, "documents": ["a"]}))
+    troubled.ranker.fault = None
+    assert troubled.asked()["degraded"] is False
+
+
+def test_a_slow_index_costs_no_more_than_the_time_budget(make: Callable[..., Troubled]) -> None:
+    """More questions than there are threads to search: the last ones have not even begun."""
+    troubled = make(request_timeout_s=0.5, retrieval_threads=2)
+    first = troubled.asked()
+    troubled.index.slow.set()
+    with ThreadPoolExecutor(8) as threads:
+        begun = time.monotonic()
+        asked = [threads.submit(troubled.ask) for _ in range(8)]
+        assert max(troubled.healthy() for _ in range(20)) < 1
+        for future in asked:
+            assert "time for this question" in is_told_to_wait(future.result(60))["detail"]
+        assert time.monotonic() - begun < 10
+    assert troubled.service.counts.timed_out == 8
+    troubled.index.slow.clear()
+    troubled.index.go_on.set()
+    assert troubled.asked() == first
+    assert troubled.service.queue.waiting == 0
+
+
+def test_a_folder_that_is_moved_away_and_back(tmp_path: Path, index_folder: Path) -> None:
+    """Files that are open can still be read; without them, 503; never anything else."""
+    folder, elsewhere = tmp_path / "index", tmp_path / "elsewhere"
+    app = create_app(Settings(), Answerer(TantivyIndex.open(index_folder), LexicalRanker()))
+    app.state.service = Service(Settings(), [LexicalRanker()], lambda: TantivyIndex.open(folder))
+    with TestClient(app, raise_server_exceptions=False) as client:
+
+        def ask() -> httpx2.Response:
+            return client.post("/v1/search", json={"body": BODY})
+
+        is_told_to_wait(ask())
+        assert client.get("/readyz").status_code == 503
+        shutil.copytree(index_folder, folder)
+        first = ask()
+        assert first.status_code == 200
+        for _ in range(2):
+            folder.rename(elsewhere)
+            for response in (ask(), ask()):
+                if response.status_code != 200:
+                    is_told_to_wait(response)
+            assert client.get("/readyz").status_code in (200, 503)
+            elsewhere.rename(folder)
+            assert ask().json()["documents"] == first.json()["documents"]
+            assert client.get("/readyz").status_code == 200
+
+
+def test_in_a_storm_of_faults_nobody_is_told_anything_else(make: Callable[..., Troubled]) -> None:
+    """Many clients while index and ranker fail and recover at random: each request has one of four ends."""
+    troubled = make(queue_capacity=6, request_timeout_s=2, batch_questions=4)
+    first = troubled.asked()
+    over = threading.Event()
+
+    def storm() -> None:
+        chance = random.Random(3)
+        while not over.wait(0.003):
+            troubled.index.away = chance.random() < 0.3
+            troubled.ranker.fault = RuntimeError("secret") if chance.random() < 0.3 else None
+
+    def client(number: int) -> Counter[str]:
+        seen: Counter[str] = Counter()
+        for n in range(15):
+            response = troubled.ask(f"Is {DRUGS[(number + n) % 6]} good?")
+            if response.status_code == 200:
+                seen["degraded" if response.json()["degraded"] else "answers"] += 1
+            else:
+                is_told_to_wait(response, response.status_code)
+                seen[str(response.status_code)] += 1
+        return seen
+
+    weather = threading.Thread(target=storm)
+    weather.start()
+    with ThreadPoolExecutor(12) as threads:
+        seen = sum(threads.map(client, range(12)), Counter[str]())
+    over.set()
+    weather.join()
+    troubled.index.away, troubled.ranker.fault = False, None
+    assert troubled.asked() == first
+    assert set(seen) <= {"answers", "degraded", "429", "503"}
+    assert seen.total() == 180
+    counts = troubled.service.counts
+    assert counts.answers == seen["answers"] + seen["degraded"] + 2
+    assert counts.refused == seen["429"]
+    assert counts.failed + counts.timed_out == seen["503"]
+    assert (troubled.service.queue.waiting, troubled.service.queue.running) == (0, 0)
+
+
+def test_killed_again_and_again_a_batch_is_answered_as_if_nothing_had_been(
+    index_folder: Path, answerer: Answerer, tmp_path: Path
+) -> None:
+    """Each time the client hands it in once more, as one that saw no answer does: it stays one batch."""
+    folder = tmp_path / "data"
+    locations: list[str] = []
+
+    def hand_in(client: httpx2.Client) -> int:
+        headers = {"Idempotency-Key": "once"}
+        response = client.post("/v1/bioasq/batches", json={"questions": QUESTIONS}, headers=headers)
+        assert response.status_code == (200 if locations else 202)
+        locations.append(response.headers["location"])
+        return answered(client)
+
+    def answered(client: httpx2.Client) -> int:
+        return int(status(client, locations[0])["answered"])
+
+    def some_more(client: httpx2.Client, before: int) -> int:
+        until(lambda: answered(client) > before + 5, "some more answers")
+        return answered(client)
+
+    before = 0
+    for how in (signal.SIGKILL, signal.SIGKILL):
+        with service(index_folder, folder) as (process, client):
+            assert hand_in(client) >= before
+            before = some_more(client, before)
+            process.send_signal(how)
+            assert process.wait(60) == -how
+    with service(index_folder, folder) as (_, client):
+        assert hand_in(client) >= before
+        until(lambda: status(client, locations[0])["state"] == "done", "the batch to be done")
+        submission = client.get(f"{locations[0]}/submission").json()
+        assert len(client.get("/v1/bioasq/batches").json()["batches"]) == 1
+    assert len(set(locations)) == 1
+    asked = [Question(q["id"], q["body"], q["type"]) for q in QUESTIONS]
+    assert submission == submission_dict(answerer.answer(question).response() for question in asked)
