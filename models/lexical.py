@@ -16,7 +16,7 @@ from models.selection import Calibration
 from models.text import stem, terms
 
 CALIBRATION = Calibration(sentence_scale=0.753, sentence_offset=-7.58, document_scale=0.194)
-"""By models.calibration, on development questions."""
+"""By models.calibration on BioASQ 5's questions: snippet F1 .345 there, .307 on BioASQ 6's."""
 
 
 def rank_lexically(question: str, candidates: Sequence[Candidate]) -> Ranking:
