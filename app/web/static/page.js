@@ -28,10 +28,23 @@ document.addEventListener("click", async (event) => {
   try {
     const response = await fetch(button.dataset.copy, { headers: { Accept: "application/json" } });
     if (!response.ok) throw new Error(response.statusText);
-    await navigator.clipboard.writeText(await response.text());
+    await copy(await response.text());
     button.textContent = "Copied";
   } catch {
     button.textContent = "Not copied: please use the link";
   }
   setTimeout(() => { button.textContent = said; }, 2500);
 });
+
+// Browsers have a clipboard only at https addresses and at localhost; a laboratory's server is often neither.
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea");
+  area.className = "unseen";
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  if (!copied) throw new Error("refused");
+}

@@ -62,6 +62,7 @@ def test_a_date_and_a_ranker_are_kept_and_used(client: TestClient) -> None:
     page = read(client.get("/?q=metformin&before=1995-01-01&ranker=lexical&n=20"))
     assert page.xpath("//input[@name='before']/@value") == ["1995-01-01"]
     assert page.xpath("//select[@name='n']/option[@selected]/text()") == ["20"]
+    assert read(client.get("/?q=x&n=7")).xpath("//select[@name='n']/option[@selected]/text()") == ["7"]
     asked = {"body": "metformin", "published_before": "1995-01-01", "max_documents": 20}
     documents = client.post("/v1/search", json=asked).json()["documents"]
     shown = [text.split()[1] for text in texts(page, "//article/p[@class='facts'][1]")]
