@@ -81,10 +81,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         log.info("index open: %s", service.stats())
     except IndexUnavailable as error:
         log.warning("no index yet: %s", error)
-    runner = app.state.batches.runner
-    runner.start()
-    yield
-    await runner.stop()
+    async with app.state.batches.running():
+        yield
     service.close()
     observability.close(app)
 

@@ -1,5 +1,7 @@
 """Batches as the API and the page see them: handed in, looked at, fetched, cancelled or removed."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from app.errors import FieldError
@@ -29,7 +31,19 @@ class Batches:
         self._service = service
         self._database = Database(folder)
         self._store = Store(self._database)
-        self.runner = Runner(service, self._store, self._database)
+        self._runners: list[Runner] = []
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Batches are answered meanwhile, in this event loop."""
+        runner = Runner(self._service, self._store, self._database)
+        runner.start()
+        self._runners.append(runner)
+        try:
+            yield
+        finally:
+            self._runners.remove(runner)
+            await runner.stop()
 
     @property
     def kept(self) -> bool:
@@ -54,7 +68,8 @@ class Batches:
             key=key,
             most=settings.max_batches,
         )
-        self.runner.wake()
+        for runner in [*self._runners]:
+            runner.wake()
         batch = self._store.get(identifier)
         if batch is None:  # removed at this very moment
             return self.hand_in(testset, ranker, key)

@@ -1,6 +1,7 @@
 """Batches that meet trouble: what is away, what changes, what is cancelled, what fails."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -277,6 +278,18 @@ def test_of_two_services_over_one_folder_one_answers_and_both_tell(
             assert finished(other, location)["state"] == "done"
             assert one.get(location).json()["answered"] == 2
         assert idle.asked == []
+
+
+def test_an_app_that_is_run_twice_at_once_answers_on_when_one_run_ends(
+    tmp_path: Path, open_index: Callable[[], SearchIndex], caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(tmp_path, Gate(99), open_index) as one:
+        with TestClient(one.app) as other:
+            assert finished(other, hand_in(other, 1))["state"] == "done"
+        time.sleep(0.05)  # in which each of them looks for work
+        assert finished(one, hand_in(one, 1))["state"] == "done"
+    assert "went wrong" not in caplog.text
+    assert "Traceback" not in caplog.text
 
 
 def test_another_takes_over_when_the_one_that_answered_is_gone(
