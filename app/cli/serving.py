@@ -22,7 +22,7 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen at. [BIOQA_HOST]")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen at. [BIOQA_PORT]")] = None,
 ) -> None:
-    """Serve the HTTP API, described at /openapi.json.
+    """Serve the page, at /, and the HTTP API, described at /openapi.json.
 
     The index may come later: until it is there, questions get 503 and /readyz tells why.
     """

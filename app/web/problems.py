@@ -52,7 +52,8 @@ def problem_page(request: Request, body: bytes, retry_after: str | None = None) 
     """The problem that ``body`` holds, on the page with the form if it was asked for from there."""
     problem = Problem.model_validate_json(body)
     errors = problem.errors or []
-    searched = request.url.path in ("/", "/answer.json")
+    # Who may not come in is told nothing of what is here, not even by a form.
+    searched = request.url.path in ("/", "/answer.json") and problem.status != 401
     return page(
         request,
         "search_problem.html" if searched else "problem.html",

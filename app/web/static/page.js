@@ -12,13 +12,23 @@ document.addEventListener("htmx:configRequest", (event) => {
   }
 });
 
-// The request itself failed: no server, no network.
-document.addEventListener("htmx:sendError", () => {
+// What is read aloud of an answer is shown as well if there is none.
+function say(fault) {
   const status = document.getElementById("status");
-  if (status) {
-    status.textContent = "The service cannot be reached. Please try again.";
-    status.classList.remove("unseen");
-  }
+  if (!status) return;
+  if (fault) status.textContent = fault;
+  status.classList.toggle("unseen", !fault);
+}
+
+document.addEventListener("htmx:sendError", () => say("The service cannot be reached. Please try again."));
+
+// Not every error is one of our pages: a proxy has its own. Then what is shown stays.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, target, serverResponse } = event.detail;
+  const fits = serverResponse.includes(`id="${target.id}"`);
+  if (!fits && xhr.status === 404) location.reload(); // a test set that was removed meanwhile
+  event.detail.shouldSwap &&= fits;
+  say(fits ? "" : `The service does not answer at the moment (HTTP ${xhr.status}).`);
 });
 
 document.addEventListener("click", async (event) => {

@@ -173,6 +173,29 @@ def test_errors_are_shown_in_place(opened: Opened, console: list[str]) -> None:
     console.clear()
 
 
+def test_what_answers_with_no_page_of_ours_is_told_and_the_answer_stays(
+    opened: Opened, console: list[str]
+) -> None:
+    page = opened(f"/?q={QUESTION}")
+    status, articles = page.get_by_role("status"), page.locator("article").all_inner_texts()
+    for answer, said in (
+        (lambda route: route.fulfill(status=502, body="Bad Gateway"), "(HTTP 502)"),
+        (lambda route: route.abort(), "cannot be reached"),
+    ):
+        page.route("**/?q=statin*", answer)
+        page.get_by_label("Question").fill("statin")
+        page.get_by_role("button", name="Search").click()
+        expect(status).to_contain_text(said)
+        expect(status).to_be_in_viewport()
+        assert page.locator("article").all_inner_texts() == articles
+        page.unroute("**/?q=statin*")
+    page.get_by_role("button", name="Search").click()
+    expect(page).to_have_title("statin – bioqa")
+    expect(status).to_have_class("unseen")
+    assert len(console) >= 2
+    console.clear()
+
+
 @pytest.fixture(scope="module")
 def batch(address: str) -> str:
     """The path of a batch that is done, one question having no answer."""

@@ -1,6 +1,7 @@
 """Errors: pages to browsers, problems to programs, with the same status and headers."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -57,6 +58,20 @@ def test_an_address_that_is_none(client: TestClient) -> None:
     assert texts(page, "//h1") == ["There is nothing here"]
     is_problem(client.get("/nothing"), 404)
     assert client.post("/", headers=BROWSER).headers["allow"] == "GET"
+
+
+def test_who_has_no_key_is_asked_for_it_and_told_nothing(answerer: Answerer, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.touch()
+    client = TestClient(create_app(Settings(api_keys_file=keys), answerer))
+    response = client.get("/?q=rats", headers=BROWSER)
+    page = read(response, 401)
+    assert texts(page, "//h1") == ["A key is needed"]
+    assert not page.xpath("//form")
+    assert "lexical" not in response.text
+    assert any(each.startswith("Basic") for each in response.headers.get_list("www-authenticate"))
+    for address in page.xpath("//link/@href | //script/@src"):
+        assert client.get(address).status_code == 200
 
 
 class BrokenRanker(LexicalRanker):
