@@ -1,5 +1,6 @@
 """A small collection, and a ranker without weights that keeps the real one's promises."""
 
+import logging
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -142,6 +143,10 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     """``bioqa`` with these arguments, in a folder of its own."""
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
+    # What `bioqa serve` does to the process's log ends with the test.
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", list(root.handlers))
+    monkeypatch.setattr(root, "level", root.level)
 
     def run(*arguments: object) -> Result:
         monkeypatch.setattr(sys, "argv", ["bioqa", *map(str, arguments)])
