@@ -15,7 +15,7 @@ from models.encoders.reading import Reader, Reads
 from models.features import FeatureSet, feature_counts
 from models.joint import Joint
 from models.rankers.bcnn import SIMILARITIES, Bcnn
-from models.rankers.heads import Dense, DocumentRanker, FeatureHead, SentenceRanker
+from models.rankers.heads import Dense, DocumentRanker, FeatureHead, NoText, SentenceRanker
 from models.rankers.pdrmm import Pdrmm, StaticVectors
 from models.rankers.states import PairStates, WordStates
 
@@ -139,6 +139,10 @@ def _bcnn(settings: RankerSettings, vectors: nn.Module) -> SentenceRanker:
     return SentenceRanker(Bcnn(vectors, settings.dimensions), head)
 
 
+def _feature_sentences(settings: RankerSettings, vectors: nn.Module) -> SentenceRanker:
+    return SentenceRanker(NoText(), _sentence_head(settings, 0))
+
+
 def _sentence_head(settings: RankerSettings, width: int = 1) -> FeatureHead:
     return FeatureHead(feature_counts(settings.features)[1], bias=False, width=width)
 
@@ -200,6 +204,7 @@ RANKERS: dict[str, RankerKind] = {
     ),
     "bcnn": RankerKind("BCNN", "sentences", _bcnn, {"document_weight": 0.0, "sentence_weight": 1.0}),
     "jpdrmm": RankerKind("JPDRMM", "sentences", _joint(_pdrmm_sentences)),
+    "features": RankerKind("Features only", "sentences", _joint(_feature_sentences)),
     "bert": RankerKind(
         "BERT",
         "documents",

@@ -5,7 +5,19 @@ import sys
 
 import typer
 
-from app.cli import answering, assistants, demo, files, indexing, keys, serving, training, trec, updating
+from app.cli import (
+    answering,
+    assistants,
+    demo,
+    experiments,
+    files,
+    indexing,
+    keys,
+    serving,
+    training,
+    trec,
+    updating,
+)
 from app.cli.console import fail
 from bioasq.errors import BioqaError
 
@@ -32,7 +44,7 @@ for command in (
     training.train_cascade,
 ):
     cli.command()(command)
-cli.add_typer(training.experiment, name="experiment")
+cli.add_typer(experiments.experiment, name="experiment")
 cli.add_typer(keys.keys, name="keys")
 cli.add_typer(trec.trec, name="trec")
 

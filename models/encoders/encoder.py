@@ -53,6 +53,8 @@ class Encoder(nn.Module):
         self._backend.no_padding()
         self._single, self._pair = (_template(self._backend, texts) for texts in (["a"], ["a", "b"]))
         self.cache: StateCache | None = None
+        self.half_precision = False
+        """On a CPU too: bfloat16 takes half the time where the processor has it."""
         self.freeze()
 
     @classmethod
@@ -203,7 +205,8 @@ class Encoder(nn.Module):
         )
         on_device = {name: tensor.to(self.device) for name, tensor in fed.items()}
         # On a CPU only if the caller says so, as training may.
-        half = self.device.type == "cuda" or torch.is_autocast_enabled(self.device.type)
+        asked = self.half_precision or torch.is_autocast_enabled(self.device.type)
+        half = asked or self.device.type == "cuda"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
             output = self.transformer(**on_device, output_hidden_states=layers == "all")
         # The lowest of the hidden states is no layer's: the embeddings.

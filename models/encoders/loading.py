@@ -36,7 +36,7 @@ def open_encoder(name: str, *, download: bool = False) -> tuple[nn.Module, Any, 
         transformers: Any = import_module("transformers")
     except ImportError as error:
         raise EncoderError("rankers over encoders need transformers: pip install transformers") from error
-    place = _place(name)
+    place = place_of(name)
     _refuse_pointers(name, place)
     options: dict[str, Any] = {"local_files_only": not download}
     try:
@@ -80,7 +80,7 @@ def device_of(wanted: str) -> torch.device:
     return device
 
 
-def _place(name: str) -> str:
+def place_of(name: str) -> str:
     if Path(name).is_dir():
         return name
     package = name.replace("-", "_")

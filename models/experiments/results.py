@@ -1,7 +1,8 @@
-"""A system's numbers on the test questions, their spread over seeds, and significance."""
+"""A system's numbers on each collection, their spread over seeds, and significance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,108 +11,125 @@ from models.calibration import calibrate
 from models.evaluation import measure
 from models.selection import Calibration
 from models.training.data import Prepared
-from models.training.run import PoolScores, document_map, gold_auc, rankings_of
+from models.training.run import PoolScores, document_map, gold_areas, gold_auc, rankings_of
 
 MEASURES = (
     "document_map_5",
     "document_map_8",
-    "snippet_f1",
     "snippet_map_5",
     "snippet_map_8",
+    "snippet_f1",
+    "recall_at_10",
     "sentence_auc",
 )
-PAIRED = ("document_map_8", "snippet_f1")
+PAIRED = ("document_map_8", "snippet_f1", "sentence_auc")
 RESAMPLES = 10_000
+
+Scored = tuple[Sequence[Prepared], Sequence[PoolScores]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One run on one collection."""
+
+    means: Mapping[str, float]
+    paired: Mapping[str, Mapping[str, float]]
+    """PAIRED measures by the question's id; the AUC by that and the gold document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One system from one seed: means over the test questions, and what is compared question by question."""
+    """One system from one seed."""
 
     system: str
     seed: int | None
     calibration: Calibration
     dev: Mapping[str, float]
-    means: Mapping[str, float]
-    by_question: Mapping[str, tuple[float, ...]]
-    """PAIRED measures in the order of the test questions."""
+    collections: Mapping[str, Measured]
 
 
-def run_of(
-    system: str,
-    seed: int | None,
-    dev: tuple[Sequence[Prepared], Sequence[PoolScores]],
-    test: tuple[Sequence[Prepared], Sequence[PoolScores]],
-) -> Run:
-    """Calibrates the selection on dev and measures on test."""
+def run_of(system: str, seed: int | None, dev: Scored, tests: Mapping[str, Scored]) -> Run:
+    """Calibrates the selection on dev and measures on each collection."""
     calibration, dev_f1 = calibrate(rankings_of(*dev), [q.response for q in dev[0]])
     on_dev = {
         "document_map": document_map(dev[0], [s.documents for s in dev[1]]),
         "snippet_f1": dev_f1,
         "sentence_auc": gold_auc(dev[0], [s.gold_sentences for s in dev[1]]),
     }
-    rankings, golden = rankings_of(*test), [q.response for q in test[0]]
+    measured = {name: _measured(scored, calibration) for name, scored in tests.items()}
+    return Run(system, seed, calibration, on_dev, measured)
+
+
+def _measured(scored: Scored, calibration: Calibration) -> Measured:
+    rankings, golden = rankings_of(*scored), [q.response for q in scored[0]]
     edition5, edition8 = (measure(rankings, golden, calibration, edition) for edition in (5, 8))
-    by_question = {
-        "document_map_8": tuple(q.documents.average_precision for q in edition8),
-        "snippet_f1": tuple(q.snippets.f1 for q in edition8),
+    ids = [q.response.question.id for q in scored[0]]
+    values: dict[str, Mapping[str, float]] = {
+        name: dict(zip(ids, of_questions, strict=True))
+        for name, of_questions in {
+            "document_map_5": [q.documents.average_precision for q in edition5],
+            "document_map_8": [q.documents.average_precision for q in edition8],
+            "snippet_map_5": [q.snippets.average_precision for q in edition5],
+            "snippet_map_8": [q.snippets.average_precision for q in edition8],
+            "snippet_f1": [q.snippets.f1 for q in edition8],
+            "recall_at_10": [q.documents.recall for q in edition8],
+        }.items()
     }
-    means = {
-        "document_map_5": _mean([q.documents.average_precision for q in edition5]),
-        "document_map_8": _mean(by_question["document_map_8"]),
-        "snippet_f1": _mean(by_question["snippet_f1"]),
-        "snippet_map_5": _mean([q.snippets.average_precision for q in edition5]),
-        "snippet_map_8": _mean([q.snippets.average_precision for q in edition8]),
-        "sentence_auc": gold_auc(test[0], [s.gold_sentences for s in test[1]]),
-    }
-    return Run(system, seed, calibration, on_dev, means, by_question)
+    values["sentence_auc"] = gold_areas(scored[0], [s.gold_sentences for s in scored[1]])
+    means = {name: _mean([*of_items.values()]) for name, of_items in values.items()}
+    return Measured(means, {name: values[name] for name in PAIRED})
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A system over its seeds, on one collection."""
+
+    mean: Mapping[str, float]
+    deviation: Mapping[str, float]
+    """Of a sample; 0 for one seed."""
+    p: Mapping[str, float]
+    """PAIRED measures, of being better than the reference; empty for the reference itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A system over its seeds: mean and sample deviation of each measure, p against the reference system."""
+    """What a table says of a system, and how it was trained."""
 
     system: str
+    kind: str
     seeds: int
-    mean: Mapping[str, float]
-    deviation: Mapping[str, float]
     dev: Mapping[str, float]
-    p: Mapping[str, float]
-    """PAIRED measures; empty for the reference system itself."""
+    collections: Mapping[str, Summary]
+    parts: Sequence[Mapping[str, Any]]
+    """Of each part: what it is, its share of the data, parameters and speed."""
 
 
-def rows_of(runs: Sequence[Run], reference: str) -> list[Row]:
-    """One row a system, in order of first appearance; differences are tested against ``reference``."""
-    systems = list(dict.fromkeys(run.system for run in runs))
-    of_reference = [run for run in runs if run.system == reference]
-    return [
-        _row([run for run in runs if run.system == system], [] if system == reference else of_reference)
-        for system in systems
-    ]
-
-
-def _row(runs: Sequence[Run], reference: Sequence[Run]) -> Row:
-    values = {name: np.array([run.means[name] for run in runs]) for name in MEASURES}
-    return Row(
-        runs[0].system,
-        len(runs),
-        {name: float(v.mean()) for name, v in values.items()},
-        {name: float(v.std(ddof=1)) if len(v) > 1 else 0.0 for name, v in values.items()},
-        {name: _mean([run.dev[name] for run in runs]) for name in runs[0].dev},
-        {name: paired_p(_by_question(runs, name), _by_question(reference, name)) for name in PAIRED}
-        if reference
-        else {},
+def summary(runs: Sequence[Run], collection: str, reference: Sequence[Run]) -> Summary:
+    """``reference``: the runs of the system compared with; none for that system itself."""
+    measured = [run.collections[collection] for run in runs]
+    values = {name: np.array([m.means[name] for m in measured]) for name in MEASURES}
+    others = [run.collections[collection] for run in reference]
+    return Summary(
+        {name: _rounded(v.mean()) for name, v in values.items()},
+        {name: _rounded(v.std(ddof=1)) if len(v) > 1 else 0.0 for name, v in values.items()},
+        {name: _rounded(paired_p(*_pairs(measured, others, name))) for name in PAIRED} if others else {},
     )
 
 
-def _by_question(runs: Sequence[Run], name: str) -> Floats:
-    """[questions] means over seeds."""
-    mean: Floats = np.array([run.by_question[name] for run in runs]).mean(axis=0)
-    return mean
+def _pairs(measured: Sequence[Measured], others: Sequence[Measured], name: str) -> tuple[Floats, Floats]:
+    """Means over seeds, of the questions or gold documents that both systems were measured on."""
+    known = others[0].paired[name]
+    shared = [item for item in measured[0].paired[name] if item in known]
+    of_both = [np.array([[m.paired[name][i] for i in shared] for m in runs]) for runs in (measured, others)]
+    return of_both[0].mean(axis=0), of_both[1].mean(axis=0)
 
 
 def paired_p(system: Floats, reference: Floats, resamples: int = RESAMPLES, seed: int = 0) -> float:
-    """Two-sided p of approximate randomisation: each question's two values swapped at random."""
+    """Single-tailed p of approximate randomisation: each pair of values swapped at random.
+
+    The chance of a difference as much in the system's favour if both were equally good; near 1 for a system
+    that is worse.
+    """
     # Only measuring needs scipy (the extra ``train``).
     from scipy.stats import permutation_test
 
@@ -119,11 +137,20 @@ def paired_p(system: Floats, reference: Floats, resamples: int = RESAMPLES, seed
         (system, reference),
         lambda a, b: np.mean(a) - np.mean(b),
         permutation_type="samples",
+        alternative="greater",
         n_resamples=resamples,
         rng=np.random.default_rng(seed),
     )
     return float(result.pvalue)
 
 
+def mean_on_dev(runs: Sequence[Run]) -> dict[str, float]:
+    return {name: _rounded(_mean([run.dev[name] for run in runs])) for name in runs[0].dev}
+
+
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if len(values) else 0.0
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 5)

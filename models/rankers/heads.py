@@ -51,6 +51,14 @@ class Dense(nn.Module):
         return scores
 
 
+class NoText(nn.Module):
+    """Stands where a text ranker would, and reads no text: what the features alone reach."""
+
+    def forward(self, batch: Batch) -> Tensor:
+        """[S, 0]"""
+        return batch.sentence_features.new_zeros(len(batch.sentence_features), 0)
+
+
 class SentenceRanker(nn.Module):
     """A text ranker over sentences with their extra features; a document takes its best sentence's score.
 

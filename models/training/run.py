@@ -101,12 +101,21 @@ def document_map(questions: Sequence[Prepared], scores: Sequence[Floats]) -> flo
 
 
 def gold_auc(questions: Sequence[Prepared], scores: Sequence[Floats]) -> float:
-    cases = []
+    areas = gold_areas(questions, scores)
+    return float(np.mean([*areas.values()])) if areas else 0.0
+
+
+def gold_areas(questions: Sequence[Prepared], scores: Sequence[Floats]) -> dict[str, float]:
+    """Of each gold document whose sentences are of both kinds, by the question's id and the document's."""
+    areas = {}
     for question, of_question in zip(questions, scores, strict=True):
         ends = np.cumsum([len(tokens.word_counts) for tokens in question.gold.tokens])[:-1]
         split = zip(np.split(of_question, ends), np.split(question.gold.labels, ends), strict=True)
-        cases += [SentenceCase(s, labels) for s, labels in split]
-    return sentence_auc(cases)
+        for candidate, (of_document, labels) in zip(question.gold.candidates, split, strict=False):
+            if labels.any() and not labels.all():
+                key = f"{question.response.question.id} {candidate.document.pmid}"
+                areas[key] = sentence_auc([SentenceCase(of_document, labels)])
+    return areas
 
 
 @dataclass(frozen=True, slots=True)

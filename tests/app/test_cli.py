@@ -206,7 +206,7 @@ def test_ask_without_any_match_says_so(run: Run, index_folder: Path) -> None:
         (["serve"], "--index DIR"),
         (["index", "missing.xml", "--index", "x"], "missing.xml"),
         (["vocabulary", "missing.xml", "-o", "x"], "missing.xml"),
-        (["experiment", "pool", "--train", "a", "--dev", "b", "--test", "c", "--seeds", "x"], "--seeds"),
+        (["experiment", "pappas-2021", "--train", "a"], "--train, --dev and --test"),
         (["nonsense"], "nonsense"),
     ],
 )

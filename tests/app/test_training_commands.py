@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from models.experiments import pool
 from tests.app.conftest import SAMPLE, Run
 from tests.models.encoders.tiny import write_tiny
 
@@ -84,22 +83,6 @@ def test_wrong_names_and_settings_are_told(
     result = command("train", *arguments, *files)
     assert result.code == 2
     assert said in result.err
-
-
-def test_an_experiment_prints_its_table(
-    command: Run, words: Path, few: Path, sample_index: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool, "TRAINED", ())
-    files = ("--train", few, "--dev", few, "--test", few, "--index", sample_index, "--vocabulary", words)
-    result = command("experiment", "pool", *files)
-    assert result.code == 0, result.err
-    header, rule, *rows = result.out.splitlines()
-    assert [cell.strip() for cell in header.split("|")][1:4] == ["system", "seeds", "document MAP ed. 5"]
-    assert len({len(line) for line in (header, rule, *rows[:5])}) == 1
-    assert "Oracle" in result.out
-    table = json.loads(command("experiment", "pool", *files, "--json").out)
-    assert table[-1]["system"] == "Oracle"
-    assert table[-1]["mean"]["sentence_auc"] == 1.0
 
 
 def test_a_cascade_is_trained_and_used(command: Run, few: Path, sample_index: Path, tmp_path: Path) -> None:

@@ -1,0 +1,218 @@
+"""Experiments: many systems trained and measured on the same questions, in one table."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.console import print_json, say
+from app.cli.options import IndexOption, JsonOption
+from app.cli.preparing import VocabularyOption, preparing, vocabulary_of
+from app.opening import open_index
+from app.settings import load_settings
+from bioasq.errors import BioqaError
+
+if TYPE_CHECKING:
+    from models.experiments.parts import Data
+    from models.experiments.published import Results
+    from models.experiments.results import Row
+    from models.experiments.systems import System
+
+MEASURES = {
+    "document_map_5": "doc. MAP ed. 5",
+    "document_map_8": "ed. 8",
+    "snippet_map_5": "snip. MAP ed. 5",
+    "snippet_map_8": "ed. 8",
+    "snippet_f1": "snip. F1",
+    "recall_at_10": "recall@10",
+    "sentence_auc": "AUC",
+}
+PAIRED = {"document_map_8": "p doc.", "snippet_f1": "p snip.", "sentence_auc": "p AUC"}
+KINDS = ("baseline", "pipeline", "joint", "ours", "bound")
+
+experiment = typer.Typer(no_args_is_help=True, help="Train and measure many systems; print one table.")
+
+
+@experiment.command("pappas-2021")
+def pappas_2021(
+    train: Annotated[Path | None, typer.Option(help="Golden file with the questions to learn from.")] = None,
+    dev: Annotated[Path | None, typer.Option(help="Golden file to stop early and to calibrate by.")] = None,
+    test: Annotated[
+        list[Path] | None, typer.Option(help="Golden file to measure on; several are several collections.")
+    ] = None,
+    index: IndexOption = None,
+    vocabulary: VocabularyOption = None,
+    encoder: Annotated[
+        str | None, typer.Option(metavar="DIR|NAME", help="Of the rows with BERT; none without it.")
+    ] = None,
+    zero_shot: Annotated[
+        str | None, typer.Option(metavar="DIR|NAME", help="Another encoder, for a row without training.")
+    ] = None,
+    prompt: Annotated[str, typer.Option(help="What that encoder wants before a question.")] = "",
+    cascade: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A trained cascade, for a row of its own.")
+    ] = None,
+    share: Annotated[
+        list[str] | None,
+        typer.Option("--share", metavar="NAME=N", help="Of the data, for rows with BERT; 0 is all of it."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Train only rows of this name; * stands for anything."),
+    ] = None,
+    seeds: Annotated[str, typer.Option(help="Of the trained systems, separated by commas.")] = "1,2,3",
+    runs: Annotated[
+        Path, typer.Option(metavar="DIR", help="Scores of what is trained are kept here.")
+    ] = Path("runs"),
+    workers: Annotated[int, typer.Option(min=1, help="Trainings without encoder at the same time.")] = 2,
+    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
+    json: JsonOption = False,
+) -> None:
+    """All models of Pappas and Androutsopoulos 2021: the published table, or, with data, one's own."""
+    from models.experiments import published
+    from models.experiments.experiment import Experiment
+    from models.experiments.rows import rows
+
+    if train is None and dev is None and not test:
+        _print(published.read("pappas-2021"), json)
+        return
+    if train is None or dev is None or not test:
+        raise BioqaError("--train, --dev and --test are needed together")
+    numbers = _seeds(seeds)
+    systems = _systems(encoder, zero_shot, prompt, cascade, share or [])
+    data = _data(index, vocabulary, train, dev, test)
+    chosen = [s for s in systems if not only or any(fnmatchcase(s.name, name) for name in only)]
+    Experiment(data, runs, numbers, workers, device, _load_ready, say).make(chosen)
+    made, reference = rows(data, runs, numbers, systems, say)
+    _print(published.Results(reference, _fingerprints(data, [train, dev, *test]), made), json)
+
+
+def _systems(
+    encoder: str | None, zero_shot: str | None, prompt: str, cascade: Path | None, share: Sequence[str]
+) -> list["System"]:
+    from models.cascade_files import load
+    from models.experiments import systems
+
+    few, more = (systems.changed(s, share) for s in (systems.FEW, systems.MORE))
+    wanted = systems.without_encoder()
+    if cascade is not None:
+        loaded = load(cascade)
+        name = f"Cascade, {loaded.budget_ms / 1000:g} s"
+        wanted.append(systems.ready(name, str(cascade), loaded.hash, few))
+    if zero_shot is not None:
+        wanted.append(systems.zero_shot(zero_shot, prompt, few))
+    if encoder is not None:
+        wanted += systems.with_encoder(encoder, few, more)
+    return [*wanted, *systems.ablations()]
+
+
+def _load_ready(folder: str) -> Any:
+    from models.cascade_files import load
+
+    return load(Path(folder))
+
+
+def _data(index: str | None, vocabulary: Path | None, train: Path, dev: Path, test: Sequence[Path]) -> "Data":
+    from models.experiments.parts import Data
+    from models.training.files import bundled_vocabulary, prepare_file
+
+    names = [path.name.partition(".")[0] for path in test]
+    if len(set(names)) < len(names):
+        raise BioqaError(f"--test: two collections of one name among {', '.join(names)}")
+    opened = open_index(load_settings(index=index))
+    words = vocabulary_of(vocabulary) or bundled_vocabulary()
+    with preparing() as report:
+        prepared = [prepare_file(opened, path, words, report) for path in (train, dev, *test)]
+    return Data(words, prepared[0], prepared[1], dict(zip(names, prepared[2:], strict=True)))
+
+
+def _fingerprints(data: "Data", files: Iterable[Path]) -> dict[str, Any]:
+    from models.training.files import file_fingerprint
+
+    return {"fingerprint": data.fingerprint, "files": [file_fingerprint(path) for path in files]}
+
+
+def _seeds(text: str) -> list[int]:
+    try:
+        return [int(seed) for seed in text.split(",")]
+    except ValueError:
+        raise BioqaError(f"--seeds must be numbers with commas between them, not {text!r}") from None
+
+
+def _print(results: "Results", json: bool) -> None:
+    if json:
+        print_json(results.as_dict())
+    else:
+        typer.echo(tables(results))
+
+
+def tables(results: "Results") -> str:
+    """Markdown: it can be read on a terminal and pasted into a page."""
+    marks = _marks(results.rows)
+    main = [row for kind in KINDS for row in results.rows if row.kind == kind]
+    ablations = [row for row in results.rows if row.kind == "ablation"]
+    collections = list(results.rows[0].collections)
+    shown = [(f"{name}", main, name) for name in collections]
+    if ablations:
+        shown.append((f"{collections[0]}, ablations of JPDRMM", ablations, collections[0]))
+    blocks = [f"**{title}**\n\n{_table(rows, name, marks)}" for title, rows, name in shown]
+    notes = [
+        f"p: paired, single-tailed, of being better than {results.reference}, the best pipeline on dev.",
+        "ms: of a question, with so many threads. Shares of the data:",
+        *(f"- {mark}: {words}" for words, mark in marks.items()),
+    ]
+    return "\n\n".join([*blocks, "\n".join(notes)])
+
+
+def _table(rows: Iterable["Row"], collection: str, marks: Mapping[str, str]) -> str:
+    lines = [["system", "seeds", "share", *MEASURES.values(), "parameters", "ms", *PAIRED.values()]]
+    for row in rows:
+        of_row = row.collections[collection]
+        values = [_cell(of_row.mean[name], of_row.deviation[name], row.seeds) for name in MEASURES]
+        share = "".join(dict.fromkeys(marks[words] for words in _shares(row)))
+        tested = [_p(of_row.p.get(name)) for name in PAIRED]
+        lines.append([row.system, str(row.seeds), share, *values, *_cost(row), *tested])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * width for width in widths])
+    padded = [[cell.ljust(width) for cell, width in zip(cells, widths, strict=True)] for cells in lines]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in padded)
+
+
+def _cost(row: "Row") -> tuple[str, str]:
+    """Parameters and milliseconds of all parts together."""
+    parameters = sum(part.get("parameters", 0) for part in row.parts)
+    times = [part["milliseconds"] for part in row.parts if "milliseconds" in part]
+    threads = max((part.get("threads", 0) for part in row.parts), default=0)
+    return f"{parameters:,}", f"{sum(times):.0f} ({threads})" if times else ""
+
+
+def _marks(rows: Iterable["Row"]) -> dict[str, str]:
+    """A letter for every share in use, in order of appearance."""
+    shares = dict.fromkeys(words for row in rows for words in _shares(row))
+    return dict(zip(shares, "abcdefghijklmnopqrstuvwxyz", strict=False))
+
+
+def _shares(row: "Row") -> list[str]:
+    return [words for part in row.parts if (words := _share_in_words(part.get("share", {})))]
+
+
+def _share_in_words(share: Mapping[str, int]) -> str:
+    phrases = {
+        "train_questions": "trained on {} questions",
+        "irrelevant": "{} irrelevant candidate for each relevant one",
+        "watched": "early stopping by {} dev questions",
+        "dev_questions": "calibrated on {} dev questions",
+        "test_questions": "measured on {} questions of each collection",
+        "candidates": "BM25's {} best are re-ranked",
+    }
+    return ", ".join(phrase.format(share[name]) for name, phrase in phrases.items() if share.get(name))
+
+
+def _cell(mean: float, deviation: float, seeds: int) -> str:
+    return f"{mean:.3f} ± {deviation:.3f}" if seeds > 1 else f"{mean:.3f}"
+
+
+def _p(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

@@ -1,0 +1,162 @@
+"""The table's rows, measured from kept scores."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from models.experiments import baselines, parts
+from models.experiments.making import Progress, timing
+from models.experiments.parts import AnyPart, Data, PartScores, Ready, described
+from models.experiments.results import Row, Run, Scored, mean_on_dev, run_of, summary
+from models.experiments.shares import Share, some
+from models.experiments.systems import Kind, System
+from models.features import FeatureExtractor
+from models.training.data import Prepared
+from models.training.run import PoolScores
+
+_Records = Sequence[Mapping[str, Any]]
+_MeasuredSystem = tuple[System, _Records, list[Run]]
+
+
+def rows(
+    data: Data,
+    folder: Path,
+    seeds: Sequence[int],
+    systems: Iterable[System],
+    progress: Progress = lambda text: None,
+) -> tuple[list[Row], str]:
+    """Of BM25, the oracle and every system with a whole seed in ``folder``; and the reference's name.
+
+    The reference, which the others are tested against, is chosen on dev (``reference_of``).
+    """
+    measured = []
+    for system, records, runs in (*_untrained(data), *_kept(data, folder, seeds, systems), _oracle(data)):
+        progress(f"{system.name}: dev {mean_on_dev(runs)}")
+        measured.append((system, records, runs))
+    reference = reference_of([(system, runs) for system, _, runs in measured])
+    against = next(runs for system, _, runs in measured if system.name == reference)
+    made = [
+        Row(
+            system.name,
+            system.kind,
+            len(runs),
+            mean_on_dev(runs),
+            {name: summary(runs, name, [] if runs is against else against) for name in data.tests},
+            records,
+        )
+        for system, records, runs in measured
+    ]
+    return made, reference
+
+
+def _kept(
+    data: Data, folder: Path, seeds: Sequence[int], systems: Iterable[System]
+) -> Iterator[_MeasuredSystem]:
+    for system in systems:
+        runs, records = [], []
+        for seed in seeds[: system.seeds]:
+            files = [parts.file_of(folder, part, seed) for part in system.parts]
+            if not all(path.is_file() for path in files):
+                continue
+            kept = [(part, parts.load(path, data)) for part, path in zip(system.parts, files, strict=True)]
+            runs.append(run_of(system.name, seed, *joined(data, kept)))
+            records.append([{**described(part), **_short(scores.record)} for part, scores in kept])
+        if runs:
+            yield system, records[0], runs
+
+
+def _short(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name != "epochs"}
+
+
+def reference_of(measured: Sequence[tuple[System, Sequence[Run]]]) -> str:
+    """The pipeline, BM25+BM25 included, with the highest mean of the three measures on all of dev.
+
+    Those measured on a share of dev are not comparable and cannot be chosen.
+    """
+    scores = {
+        system.name: sum(mean_on_dev(runs).values())
+        for system, runs in measured
+        if (system.kind == "pipeline" or system.name.startswith("BM25"))
+        and not any(part.share.dev_questions or part.share.candidates for part in system.parts)
+    }
+    return max(scores, key=lambda name: scores[name])
+
+
+def joined(data: Data, kept: Sequence[tuple[AnyPart, PartScores]]) -> tuple[Scored, dict[str, Scored]]:
+    """Questions and scores of one part; or sentences by the first and documents by the second, as far as
+    both go.
+    """
+    least = {
+        name: min((n for part, _ in kept if (n := getattr(part.share, name))), default=0)
+        for name in ("dev_questions", "test_questions", "candidates")
+    }
+    share = Share(**least)
+
+    def both(
+        questions: Sequence[Prepared],
+        had: str,
+        wanted: list[Prepared],
+        scores: Sequence[Sequence[PoolScores]],
+    ) -> Scored:
+        chosen = {id(q.response) for q in wanted}
+        of_parts = []
+        for (part, _), of_part in zip(kept, scores, strict=True):
+            scored = some(questions, getattr(part.share, had))
+            of_parts.append([s for q, s in zip(scored, of_part, strict=True) if id(q.response) in chosen])
+        return wanted, _joined(wanted, of_parts)
+
+    dev = both(data.dev, "dev_questions", share.dev(data.dev), [scores.dev for _, scores in kept])
+    return dev, {
+        name: both(
+            questions, "test_questions", share.test(questions), [scores.tests[name] for _, scores in kept]
+        )
+        for name, questions in data.tests.items()
+    }
+
+
+def _joined(questions: Sequence[Prepared], of_parts: Sequence[Sequence[PoolScores]]) -> list[PoolScores]:
+    return [
+        PoolScores(
+            of_question[-1].documents[: len(question.retrieved.candidates)],
+            of_question[0].sentences[: len(question.retrieved.labels)],
+            of_question[0].gold_sentences,
+        )
+        for question, *of_question in zip(questions, *of_parts, strict=True)
+    ]
+
+
+def _untrained(data: Data) -> Iterator[_MeasuredSystem]:
+    """BM25+BM25: the papers', and with constants tuned on dev and stemmed sentences."""
+    grid = baselines.tune_bm25(data.dev, data.vocabulary)
+    tuned = max(grid, key=lambda constants: grid[constants])
+    extract = FeatureExtractor(data.vocabulary)
+    # The index has scored documents; sentence BM25 comes with the features.
+    took = timing(lambda q: extract(q.question, q.retrieved.tokens, baselines.first_stage([q])[0]), data, 0)
+    for name, constants in (("papers'", None), ("tuned, stemmed", tuned)):
+
+        def scores(questions: Sequence[Prepared], of: tuple[float, float] | None = constants) -> Scored:
+            documents = (
+                baselines.first_stage(questions)
+                if of is None
+                else baselines.tuned_bm25(questions, data.vocabulary, *of)
+            )
+            return questions, baselines.with_sentence_bm25(questions, documents, stemmed=of is not None)
+
+        k1, b = constants or (1.2, 0.75)
+        yield _without_seed(f"BM25+BM25 ({name})", "baseline", data, scores, {"k1": k1, "b": b, **took})
+
+
+def _oracle(data: Data) -> _MeasuredSystem:
+    return _without_seed("Oracle", "bound", data, lambda questions: (questions, baselines.oracle(questions)))
+
+
+def _without_seed(
+    name: str,
+    kind: Kind,
+    data: Data,
+    scores: Callable[[Sequence[Prepared]], Scored],
+    record: Mapping[str, Any] | None = None,
+) -> _MeasuredSystem:
+    run = run_of(name, None, scores(data.dev), {c: scores(questions) for c, questions in data.tests.items()})
+    return System(name, kind, Ready("", "")), [{"name": name, "parameters": 0, **(record or {})}], [run]

@@ -1,0 +1,139 @@
+"""The systems of Pappas and Androutsopoulos 2021, Tables 1 and 4 (ablations), and others beside them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from bioasq.errors import BioqaError
+from models.experiments.parts import AnyPart, FeatureGroup, Part, Ready, ZeroShot
+from models.experiments.shares import Share
+from models.registry import RANKERS, settings_of
+
+Kind = Literal["baseline", "pipeline", "joint", "ours", "bound", "ablation"]
+WHOLE = Share(watched=120)
+"""For rankers without encoder: everything, but only so many development questions after every epoch."""
+ABLATED = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
+"""For ablations, which are many."""
+MORE = Share(train_questions=500, irrelevant=1, watched=40, dev_questions=60, candidates=10)
+"""For JBERT, to fit two cores: what ``systems`` takes where nothing else is said."""
+FEW = Share(
+    train_questions=150, irrelevant=1, watched=40, dev_questions=60, test_questions=100, candidates=10
+)
+"""For other rankers over an encoder."""
+
+EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
+LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
+_VECTORS = {"epochs": 6, "patience": 3}
+"""The paper trains up to 30 epochs and waits 4; here dev scores no longer rise after the sixth or so."""
+_TUNED = {"frozen_epochs": 4, "encoder_learning_rate": 5e-5}
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A row: one part, or one for documents and another for sentences."""
+
+    name: str
+    kind: Kind
+    sentences: AnyPart
+    documents: AnyPart | None = None
+    seeds: int = 3
+    """At most so many of those asked for."""
+
+    @property
+    def parts(self) -> tuple[AnyPart, ...]:
+        return (self.sentences,) if self.documents is None else (self.sentences, self.documents)
+
+    @property
+    def encoder(self) -> bool:
+        return any(part.encoder for part in self.parts)
+
+
+def without_encoder() -> list[System]:
+    """Rows that need word vectors and features only."""
+    pdrmm, sentences, bcnn = (_part(name) for name in ("pdrmm", "sentence-pdrmm", "bcnn"))
+    return [
+        System("Features only (papers')", "baseline", _part("features")),
+        System("Features only (extended)", "baseline", _part("features", **LISTWISE)),
+        System("PDRMM+BCNN", "pipeline", bcnn, pdrmm),
+        System("PDRMM+PDRMM", "pipeline", sentences, pdrmm),
+        System("Sentence PDRMM", "joint", sentences),
+        System("JPDRMM", "joint", _part("jpdrmm")),
+        System("JPDRMM extended, listwise (the default)", "ours", _part("jpdrmm", **LISTWISE)),
+    ]
+
+
+def ablations() -> list[System]:
+    """JPDRMM's λ and features (Table 4), and our steps from it to the default; all on one share."""
+    groups: tuple[FeatureGroup | None, ...] = (None, "document features", "sentence features")
+    parts = {
+        f"JPDRMM λ {words}" + (f", no {without}" if without else ""): _part(
+            "jpdrmm", ABLATED, without, sentence_weight=weight
+        )
+        for weight, words in ((10.0, "10"), (1.0, "1"), (0.1, ".1"), (0.01, ".01"))
+        for without in groups
+    }
+    parts |= {
+        "JPDRMM λ .1, no last layer": _part("jpdrmm", ABLATED, last_layer=False),
+        "JPDRMM λ .1, no last layer, extended": _part("jpdrmm", ABLATED, **EXTENDED),
+        "JPDRMM λ .1, no last layer, extended, listwise": _part("jpdrmm", ABLATED, **LISTWISE),
+    }
+    return [System(name, "ablation", part, seeds=1) for name, part in parts.items()]
+
+
+def with_encoder(encoder: str, few: Share = FEW, more: Share = MORE) -> list[System]:
+    """Rows over an encoder, the cheapest first. Of fine-tuned ones half of the layers learn, after 4 epochs
+    with the encoder frozen.
+    """
+
+    def over(ranker: str, share: Share, **changes: Any) -> Part:
+        tuned = _TUNED if settings_of(ranker).fine_tune else {}
+        return Part(settings_of(ranker, encoder=encoder, **tuned, **changes), share)
+
+    lower = {"frozen_layers": 3}
+    bert = over("bert", few, epochs=5, frozen_layers=3)
+    rows = [zero_shot(encoder, "", few)]
+    for name, share, epochs in (("jbert", more, 6), ("bjpdrmm", few, 5)):
+        for suffix in ("-adapt-nf", "-nf", "", "-adapt"):
+            tuned = {} if suffix.endswith("nf") else {**lower, "epochs": epochs}
+            of_row = share if suffix != "-adapt" else few
+            title = RANKERS[name + suffix].title
+            part = over(name + suffix, of_row, **tuned)
+            rows.append(System(title, "joint", part, seeds=1 if tuned or name == "bjpdrmm" else 3))
+    rows += [
+        System("BERT+BCNN", "pipeline", _part("bcnn"), bert, seeds=1),
+        System("BERT+PDRMM", "pipeline", _part("sentence-pdrmm"), bert, seeds=1),
+    ]
+    return rows
+
+
+def zero_shot(encoder: str, prompt: str, share: Share = FEW) -> System:
+    return System(
+        "Zero-shot " + short(encoder), "baseline", ZeroShot(encoder, prompt, _measuring(share)), seeds=1
+    )
+
+
+def ready(name: str, folder: str, fingerprint: str, share: Share = FEW) -> System:
+    return System(name, "ours", Ready(folder, fingerprint, _measuring(share)), seeds=1)
+
+
+def changed(share: Share, values: Sequence[str]) -> Share:
+    """With ``NAME=N`` of the fields of Share. Raises BioqaError."""
+    names = [setting.name for setting in fields(Share)]
+    for value in values:
+        name, _, number = value.partition("=")
+        if name not in names or not number.isdecimal():
+            raise BioqaError(f"share {value!r} is not NAME=N, with a name of {', '.join(names)}")
+        share = replace(share, **{name: int(number)})
+    return share
+
+
+def short(encoder: str) -> str:
+    return encoder.rstrip("/").rpartition("/")[2]
+
+
+def _part(ranker: str, share: Share = WHOLE, without: FeatureGroup | None = None, **changes: Any) -> Part:
+    return Part(settings_of(ranker, **_VECTORS, **changes), share, without)
+
+
+def _measuring(share: Share) -> Share:
+    return replace(share, train_questions=0, irrelevant=0, watched=0)

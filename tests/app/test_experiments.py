@@ -1,0 +1,109 @@
+"""The table of experiments: the one kept, and one's own at toy size."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli.experiments import tables
+from models.experiments import published, systems
+from models.experiments.parts import Part
+from models.experiments.shares import Share
+from models.experiments.systems import System
+from models.registry import settings_of
+from tests.app.conftest import SAMPLE, Run
+
+pytest.importorskip("scipy", reason="needs the extra train")
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "docs" / "experiments.md"
+
+
+def _rows(text: str) -> list[list[str]]:
+    return [[c.strip() for c in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    path = tmp_path / "few.json"
+    path.write_text(
+        json.dumps({"questions": json.loads((SAMPLE / "questions.json").read_text())["questions"][:3]})
+    )
+    return path
+
+
+@pytest.fixture
+def one_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    features = System("Features", "joint", Part(settings_of("features", epochs=1), Share(candidates=30)))
+    monkeypatch.setattr(systems, "without_encoder", lambda: [features])
+    monkeypatch.setattr(systems, "ablations", list)
+
+
+def test_the_documentation_has_the_table_kept(command: Run) -> None:
+    printed = command("experiment", "pappas-2021").out
+    table = _rows(printed)
+    assert [row for row in table if row[0] == "Oracle"]
+    assert printed.strip() in EXPERIMENTS.read_text(encoding="utf-8")
+
+
+def test_the_kept_results_are_whole() -> None:
+    results = published.read("pappas-2021")
+    assert results.reference in [row.system for row in results.rows]
+    assert len(results.data["files"]) == 2 + len(results.rows[0].collections)
+    for row in results.rows:
+        for of_row in row.collections.values():
+            assert bool(of_row.p) == (row.system != results.reference)
+    # As JSON they come back the same.
+    assert json.loads(json.dumps(results.as_dict())) == json.loads(
+        (published.FOLDER / "pappas-2021.json").read_text(encoding="utf-8")
+    )
+
+
+@pytest.mark.usefixtures("one_system")
+def test_ones_own_experiment(command: Run, few: Path, sample_index: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_bytes(few.read_bytes())
+    files = ("--train", few, "--dev", few, "--test", few, "--test", other, "--index", sample_index)
+    options = ("--runs", tmp_path / "runs", "--seeds", "1,2", "--workers", 1)
+    nothing = command("experiment", "pappas-2021", *files, *options, "--only", "Feat")
+    assert "Features" not in nothing.out
+    result = command("experiment", "pappas-2021", *files, *options, "--only", "Feat*")
+    assert result.code == 0, result.err
+    header, _, *rows = _rows(result.out)
+    assert header[:4] == ["system", "seeds", "share", "doc. MAP ed. 5"]
+    of_test = {row[0]: row for row in rows[:4]}
+    assert of_test["Features"][1:3] == ["2", "a"]
+    assert of_test["Oracle"][header.index("AUC")] == "1.000"
+    assert "- a: BM25's 30 best are re-ranked" in result.out
+    kept = json.loads(command("experiment", "pappas-2021", *files, *options, "--json").out)
+    assert [row["system"] for row in kept["rows"]][2:] == ["Features", "Oracle"]
+    assert [f["file"] for f in kept["data"]["files"]] == ["few.json", "few.json", "few.json", "other.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--seeds", "x"], "--seeds"),
+        (["--share", "candidates"], "candidates"),
+        (["--share", "size=3"], "size=3"),
+        (["--test", "few.json"], "two collections of one name"),
+        (["--cascade", "nowhere"], "nowhere"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    command: Run, few: Path, sample_index: Path, arguments: list[Any], said: str
+) -> None:
+    files = ("--train", few, "--dev", few, "--test", few, "--index", sample_index)
+    result = command("experiment", "pappas-2021", *files, *arguments)
+    assert result.code == 2
+    assert said in result.err
+
+
+def test_a_share_is_told_from_the_runs_own_record() -> None:
+    results = published.read("pappas-2021")
+    text = tables(results)
+    notes = [line for line in text.splitlines() if line.startswith("- ")]
+    shares = {
+        json.dumps(p["share"]) for r in results.rows for p in r.parts if any(p.get("share", {}).values())
+    }
+    assert len(notes) == len(shares)
