@@ -14,11 +14,11 @@ WHOLE = Share(watched=120)
 """For rankers without encoder: everything, but only so many development questions after every epoch."""
 ABLATED = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
 """For ablations, which are many."""
-MORE = Share(train_questions=500, irrelevant=1, watched=40, dev_questions=60, candidates=10)
-"""For JBERT, to fit two cores: what ``systems`` takes where nothing else is said."""
-FEW = Share(
-    train_questions=150, irrelevant=1, watched=40, dev_questions=60, test_questions=100, candidates=10
+MORE = Share(
+    train_questions=300, irrelevant=1, watched=30, dev_questions=60, test_questions=120, candidates=10
 )
+"""For JBERT, to fit two cores: what ``systems`` takes where nothing else is said."""
+FEW = Share(train_questions=80, irrelevant=1, watched=30, dev_questions=40, test_questions=60, candidates=10)
 """For other rankers over an encoder."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
