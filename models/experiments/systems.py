@@ -113,7 +113,9 @@ def zero_shot(encoder: str, prompt: str, share: Share = FEW) -> System:
 
 
 def ready(name: str, folder: str, fingerprint: str, share: Share = FEW) -> System:
-    return System(name, "ours", Ready(folder, fingerprint, _measuring(share)), seeds=1)
+    """``share``: of questions alone, as such a ranker chooses itself what it reads."""
+    of_questions = replace(_measuring(share), candidates=0)
+    return System(name, "ours", Ready(folder, fingerprint, of_questions), seeds=1)
 
 
 def changed(share: Share, values: Sequence[str]) -> Share:
