@@ -160,7 +160,7 @@ def tables(results: "Results") -> str:
     blocks = [f"**{title}**\n\n{_table(rows, name, marks)}" for title, rows, name in shown]
     notes = [
         f"p: paired, single-tailed, of being better than {results.reference}, the best pipeline on dev.",
-        "ms: of a question, with so many threads. Shares of the data:",
+        "ms: of a question, the work of all threads together. Shares of the data:",
         *(f"- {mark}: {words}" for words, mark in marks.items()),
     ]
     return "\n\n".join([*blocks, "\n".join(notes)])
@@ -183,9 +183,8 @@ def _table(rows: Iterable["Row"], collection: str, marks: Mapping[str, str]) -> 
 def _cost(row: "Row") -> tuple[str, str]:
     """Parameters and milliseconds of all parts together."""
     parameters = sum(part.get("parameters", 0) for part in row.parts)
-    times = [part["milliseconds"] for part in row.parts if "milliseconds" in part]
-    threads = max((part.get("threads", 0) for part in row.parts), default=0)
-    return f"{parameters:,}", f"{sum(times):.0f} ({threads})" if times else ""
+    times = [part["thread_milliseconds"] for part in row.parts if "thread_milliseconds" in part]
+    return f"{parameters:,}", f"{sum(times):.0f}" if times else ""
 
 
 def _marks(rows: Iterable["Row"]) -> dict[str, str]:

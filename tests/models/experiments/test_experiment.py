@@ -95,7 +95,7 @@ def test_trained_systems_stand_between_bm25_and_the_oracle(data: Data, tmp_path:
     # Trained once for both rows: two parts and the joint one, two seeds each.
     assert len(list(tmp_path.iterdir())) == 6
     assert [p["parameters"] > 0 for p in made[2].parts] == [True, True]
-    assert all(p["milliseconds"] > 0 and p["threads"] == 1 for p in made[2].parts)
+    assert all(p["thread_milliseconds"] > 0 and p["threads"] == 1 for p in made[2].parts)
 
 
 def test_in_a_process_of_its_own(data: Data, tmp_path: Path) -> None:
