@@ -50,7 +50,8 @@ class RatedText:
 
 def cut_after(text: str, words: int | None) -> str:
     """The text up to the end of that word, from 1; words are parted by white space. None cuts nothing."""
-    if words is None:
+    # No text has more words than characters, and a number may be larger than any place can be.
+    if words is None or words > len(text):
         return text
     last = next(islice(_WORD.finditer(text), words - 1, None), None)
     return text if last is None else text[: last.end()]

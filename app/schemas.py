@@ -30,8 +30,12 @@ def _number(value: object) -> object:
     return value
 
 
+NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
+"""What is no white space to Python nor to JSON Schema, whose \\s each lack something of the other's."""
+
+
 def _not_blank(value: str) -> str:
-    if not value.strip():
+    if not re.search(NOT_BLANK, value):
         raise ValueError("must hold more than white space")
     return value
 
@@ -39,12 +43,11 @@ def _not_blank(value: str) -> str:
 Day = Annotated[date, BeforeValidator(_day)]
 Body = Annotated[
     str,
-    # Python's white space is wider than a regular expression's \s in JSON Schema: the validator decides.
     StringConstraints(min_length=1),
     AfterValidator(_not_blank),
     Field(
         description="The question. White space around it does not matter.",
-        json_schema_extra={"pattern": r"\S"},
+        json_schema_extra={"pattern": NOT_BLANK},
     ),
 ]
 Number = BeforeValidator(_number)

@@ -23,6 +23,7 @@ from tests.app.requests import BODY, fields, is_problem
         ({"body": None}, "body", "string"),
         ({"body": ""}, "body", "1"),
         ({"body": " \u2003\n"}, "body", "white space"),
+        ({"body": "\u001c\u0085\ufeff"}, "body", "white space"),
         ({"body": 7}, "body", "string"),
         ({"body": ["x"]}, "body", "string"),
         ({"body": "a\ud800"}, "body", "surrogate"),
