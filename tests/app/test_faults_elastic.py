@@ -98,7 +98,7 @@ def check_what_is_told_while_it_is_away(client: TestClient) -> None:
     assert time.monotonic() - begun < 30
     begun = time.monotonic()
     assert client.get("/healthz").status_code == 200
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 5
     assert client.get("/readyz").status_code == 503
 
 
