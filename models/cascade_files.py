@@ -66,7 +66,7 @@ def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") ->
         config = json.loads(path.read_text(encoding="utf-8"))
         found = config.pop("format"), config.pop("kind")
         if found != (FORMAT, KIND):
-            raise CascadeError(f"{path}: format and kind {found}, this version reads {(FORMAT, KIND)}")
+            raise CascadeError(f"format and kind {found}, this version reads {(FORMAT, KIND)}")
         combination = Combination(**config.pop("combination"))
         speed = Speed(**config.pop("speed"))
         calibration = Calibration(**config.pop("calibration"))

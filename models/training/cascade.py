@@ -28,7 +28,7 @@ from models.training.data import Prepared, Searcher
 from models.training.files import Preparing, file_fingerprint, prepare_file
 
 DOCUMENT_WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
-SENTENCE_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+SENTENCE_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0)
 _SPEED_DOCUMENTS = 6
 
 
