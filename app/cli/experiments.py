@@ -95,7 +95,7 @@ def _systems(
     from models.cascade_files import load
     from models.experiments import systems
 
-    few, more = (systems.changed(s, share) for s in (systems.FEW, systems.MORE))
+    few = systems.changed(systems.FEW, share)
     wanted = systems.without_encoder()
     if cascade is not None:
         loaded = load(cascade)
@@ -104,7 +104,7 @@ def _systems(
     if zero_shot is not None:
         wanted.append(systems.zero_shot(zero_shot, prompt, few))
     if encoder is not None:
-        wanted += systems.with_encoder(encoder, few, more)
+        wanted += systems.with_encoder(encoder, few)
     return [*wanted, *systems.ablations()]
 
 

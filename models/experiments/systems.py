@@ -14,12 +14,8 @@ WHOLE = Share(watched=120)
 """For rankers without encoder: everything, but only so many development questions after every epoch."""
 ABLATED = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
 """For ablations, which are many."""
-MORE = Share(
-    train_questions=300, irrelevant=1, watched=30, dev_questions=60, test_questions=120, candidates=10
-)
-"""For JBERT, to fit two cores: what ``systems`` takes where nothing else is said."""
-FEW = Share(train_questions=80, irrelevant=1, watched=30, dev_questions=40, test_questions=60, candidates=10)
-"""For other rankers over an encoder."""
+FEW = Share(train_questions=150, irrelevant=1, watched=30, dev_questions=40, test_questions=60, candidates=10)
+"""For rankers over an encoder, to fit two cores: what ``with_encoder`` takes where nothing else is said."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
 LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
@@ -80,24 +76,24 @@ def ablations() -> list[System]:
     return [System(name, "ablation", part, seeds=1) for name, part in parts.items()]
 
 
-def with_encoder(encoder: str, few: Share = FEW, more: Share = MORE) -> list[System]:
+def with_encoder(encoder: str, share: Share = FEW) -> list[System]:
     """Rows over an encoder, the cheapest first. Of fine-tuned ones half of the layers learn, after 4 epochs
     with the encoder frozen.
     """
 
-    def over(ranker: str, share: Share, **changes: Any) -> Part:
+    lower = {"frozen_layers": 3}
+
+    def over(ranker: str, **changes: Any) -> Part:
         tuned = _TUNED if settings_of(ranker).fine_tune else {}
         return Part(settings_of(ranker, encoder=encoder, **tuned, **changes), share)
 
-    lower = {"frozen_layers": 3}
-    bert = over("bert", few, epochs=5, frozen_layers=3)
-    rows = [zero_shot(encoder, "", few)]
-    for name, share, epochs in (("jbert", more, 6), ("bjpdrmm", few, 5)):
+    bert = over("bert", **lower, epochs=5)
+    rows = [zero_shot(encoder, "", share)]
+    for name, epochs in (("jbert", 6), ("bjpdrmm", 5)):
         for suffix in ("-adapt-nf", "-nf", "", "-adapt"):
             tuned = {} if suffix.endswith("nf") else {**lower, "epochs": epochs}
-            of_row = share if suffix != "-adapt" else few
             title = RANKERS[name + suffix].title
-            part = over(name + suffix, of_row, **tuned)
+            part = over(name + suffix, **tuned)
             rows.append(System(title, "joint", part, seeds=1 if tuned or name == "bjpdrmm" else 3))
     rows += [
         System("BERT+BCNN", "pipeline", _part("bcnn"), bert, seeds=1),
