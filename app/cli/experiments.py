@@ -169,8 +169,13 @@ def tables(results: "Results") -> str:
 def _table(rows: Iterable["Row"], collection: str, marks: Mapping[str, str]) -> str:
     lines = [["system", "seeds", "share", *MEASURES.values(), "parameters", "ms", *PAIRED.values()]]
     for row in rows:
+        if collection not in row.collections:
+            continue
         of_row = row.collections[collection]
-        values = [_cell(of_row.mean[name], of_row.deviation[name], row.seeds) for name in MEASURES]
+        values = [
+            _cell(of_row.mean[name], of_row.deviation[name], row.seeds) if name in of_row.mean else ""
+            for name in MEASURES
+        ]
         share = "".join(dict.fromkeys(marks[words] for words in _shares(row)))
         tested = [_p(of_row.p.get(name)) for name in PAIRED]
         lines.append([row.system, str(row.seeds), share, *values, *_cost(row), *tested])
@@ -194,10 +199,12 @@ def _marks(rows: Iterable["Row"]) -> dict[str, str]:
 
 
 def _shares(row: "Row") -> list[str]:
-    return [words for part in row.parts if (words := _share_in_words(part.get("share", {})))]
+    return [words for part in row.parts if (words := _remarks(part))]
 
 
-def _share_in_words(share: Mapping[str, int]) -> str:
+def _remarks(part: Mapping[str, Any]) -> str:
+    """What a part's own record says of how much of the data it saw, and a note if there is one."""
+    share = part.get("share", {})
     phrases = {
         "train_questions": "trained on {} questions",
         "irrelevant": "{} irrelevant candidate for each relevant one",
@@ -206,7 +213,8 @@ def _share_in_words(share: Mapping[str, int]) -> str:
         "test_questions": "measured on {} questions of each collection",
         "candidates": "BM25's {} best are re-ranked",
     }
-    return ", ".join(phrase.format(share[name]) for name, phrase in phrases.items() if share.get(name))
+    said = [phrase.format(share[name]) for name, phrase in phrases.items() if share.get(name)]
+    return ", ".join([*said, *part.get("notes", [])])
 
 
 def _cell(mean: float, deviation: float, seeds: int) -> str:

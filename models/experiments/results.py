@@ -107,12 +107,13 @@ class Row:
 def summary(runs: Sequence[Run], collection: str, reference: Sequence[Run]) -> Summary:
     """``reference``: the runs of the system compared with; none for that system itself."""
     measured = [run.collections[collection] for run in runs]
-    values = {name: np.array([m.means[name] for m in measured]) for name in MEASURES}
+    values = {name: np.array([m.means[name] for m in measured]) for name in measured[0].means}
     others = [run.collections[collection] for run in reference]
+    paired = [name for name in measured[0].paired if others and name in others[0].paired]
     return Summary(
         {name: _rounded(v.mean()) for name, v in values.items()},
         {name: _rounded(v.std(ddof=1)) if len(v) > 1 else 0.0 for name, v in values.items()},
-        {name: _rounded(paired_p(*_pairs(measured, others, name))) for name in PAIRED} if others else {},
+        {name: _rounded(paired_p(*_pairs(measured, others, name))) for name in paired},
     )
 
 

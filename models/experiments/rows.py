@@ -15,7 +15,7 @@ from models.training.data import Prepared
 from models.training.run import PoolScores
 
 _Records = Sequence[Mapping[str, Any]]
-_MeasuredSystem = tuple[System, _Records, list[Run]]
+MeasuredSystem = tuple[System, _Records, list[Run]]
 
 
 def rows(
@@ -33,25 +33,24 @@ def rows(
     for system, records, runs in (*_untrained(data), *_kept(data, folder, seeds, systems), _oracle(data)):
         progress(f"{system.name}: dev {mean_on_dev(runs)}")
         measured.append((system, records, runs))
+    return compared(measured)
+
+
+def compared(measured: Sequence[MeasuredSystem]) -> tuple[list[Row], str]:
+    """Rows with the differences tested against the reference, chosen on dev; and its name."""
     reference = reference_of([(system, runs) for system, _, runs in measured])
     against = next(runs for system, _, runs in measured if system.name == reference)
-    made = [
-        Row(
-            system.name,
-            system.kind,
-            len(runs),
-            mean_on_dev(runs),
-            {name: summary(runs, name, [] if runs is against else against) for name in data.tests},
-            records,
-        )
-        for system, records, runs in measured
-    ]
+    made = []
+    for system, records, runs in measured:
+        others = [] if runs is against else against
+        collections = {name: summary(runs, name, others) for name in runs[0].collections}
+        made.append(Row(system.name, system.kind, len(runs), mean_on_dev(runs), collections, records))
     return made, reference
 
 
 def _kept(
     data: Data, folder: Path, seeds: Sequence[int], systems: Iterable[System]
-) -> Iterator[_MeasuredSystem]:
+) -> Iterator[MeasuredSystem]:
     for system in systems:
         runs, records = [], []
         for seed in seeds[: system.seeds]:
@@ -126,7 +125,7 @@ def _joined(questions: Sequence[Prepared], of_parts: Sequence[Sequence[PoolScore
     ]
 
 
-def _untrained(data: Data) -> Iterator[_MeasuredSystem]:
+def _untrained(data: Data) -> Iterator[MeasuredSystem]:
     """BM25+BM25: the papers', and with constants tuned on dev and stemmed sentences."""
     grid = baselines.tune_bm25(data.dev, data.vocabulary)
     tuned = max(grid, key=lambda constants: grid[constants])
@@ -147,7 +146,7 @@ def _untrained(data: Data) -> Iterator[_MeasuredSystem]:
         yield _without_seed(f"BM25+BM25 ({name})", "baseline", data, scores, {"k1": k1, "b": b, **took})
 
 
-def _oracle(data: Data) -> _MeasuredSystem:
+def _oracle(data: Data) -> MeasuredSystem:
     return _without_seed("Oracle", "bound", data, lambda questions: (questions, baselines.oracle(questions)))
 
 
@@ -157,6 +156,6 @@ def _without_seed(
     data: Data,
     scores: Callable[[Sequence[Prepared]], Scored],
     record: Mapping[str, Any] | None = None,
-) -> _MeasuredSystem:
+) -> MeasuredSystem:
     run = run_of(name, None, scores(data.dev), {c: scores(questions) for c, questions in data.tests.items()})
     return System(name, kind, Ready("", "")), [{"name": name, "parameters": 0, **(record or {})}], [run]

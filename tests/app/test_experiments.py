@@ -53,6 +53,7 @@ def test_the_kept_results_are_whole() -> None:
     for row in results.rows:
         for of_row in row.collections.values():
             assert bool(of_row.p) == (row.system != results.reference)
+            assert all(0 <= p <= 1 for p in of_row.p.values())
     # As JSON they come back the same.
     assert json.loads(json.dumps(results.as_dict())) == json.loads(
         (published.FOLDER / "pappas-2021.json").read_text(encoding="utf-8")
