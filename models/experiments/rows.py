@@ -7,7 +7,7 @@ from typing import Any
 from models.experiments import baselines, parts
 from models.experiments.making import Progress, timing
 from models.experiments.parts import AnyPart, Data, PartScores, Ready, described
-from models.experiments.results import Row, Run, Scored, mean_on_dev, run_of, summary
+from models.experiments.results import PAIRED, Row, Run, Scored, mean_on_dev, run_of, summary
 from models.experiments.shares import Share, some
 from models.experiments.systems import Kind, System
 from models.features import FeatureExtractor
@@ -38,13 +38,21 @@ def rows(
 
 def compared(measured: Sequence[MeasuredSystem]) -> tuple[list[Row], str]:
     """Rows with the differences tested against the reference, chosen on dev; and its name."""
-    reference = reference_of([(system, runs) for system, _, runs in measured])
+    collections = {name for _, _, runs in measured for name in runs[0].collections}
+    # What is compared with must have been measured wherever others were.
+    whole = [
+        (system, runs)
+        for system, _, runs in measured
+        if set(runs[0].collections) == collections
+        and all(set(PAIRED) <= set(of_one.paired) for of_one in runs[0].collections.values())
+    ]
+    reference = reference_of(whole)
     against = next(runs for system, _, runs in measured if system.name == reference)
     made = []
     for system, records, runs in measured:
         others = [] if runs is against else against
-        collections = {name: summary(runs, name, others) for name in runs[0].collections}
-        made.append(Row(system.name, system.kind, len(runs), mean_on_dev(runs), collections, records))
+        summaries = {name: summary(runs, name, others) for name in runs[0].collections}
+        made.append(Row(system.name, system.kind, len(runs), mean_on_dev(runs), summaries, records))
     return made, reference
 
 
