@@ -159,7 +159,8 @@ def tables(results: "Results") -> str:
         shown.append((f"{collections[0]}, ablations of JPDRMM", ablations, collections[0]))
     blocks = [f"**{title}**\n\n{_table(rows, name, marks)}" for title, rows, name in shown]
     notes = [
-        f"p: paired, single-tailed, of being better than {results.reference}, the best pipeline on dev.",
+        f"p: paired, single-tailed, of being better than {results.reference}: "
+        "of the pipelines measured in full, the best on dev.",
         "ms: of a question, the work of all threads together. Shares of the data:",
         *(f"- {mark}: {words}" for words, mark in marks.items()),
     ]
