@@ -20,8 +20,9 @@ from torch import nn
 
 from bioasq.errors import BioqaError
 from models.encoders.loading import EncoderError
-from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
+from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling, feature_counts
 from models.folders import written_whole
+from models.pieces import FILES as PIECES_FILES
 from models.registry import RankerSettings, SettingsError, build, encoder_of, learned_state
 from models.selection import Calibration
 from models.vocabulary import Vocabulary, VocabularyError
@@ -59,8 +60,8 @@ class Checkpoint:
             "training": self.training,
             "scores": self.scores,
             "calibration": asdict(self.calibration),
-            "document_features": list(DOCUMENT_FEATURES),
-            "sentence_features": list(SENTENCE_FEATURES),
+            "document_features": list(DOCUMENT_FEATURES[: len(self.scaling.document_mean)]),
+            "sentence_features": list(SENTENCE_FEATURES[: len(self.scaling.sentence_mean)]),
             "scaling": {name: values.tolist() for name, values in _arrays(self.scaling).items()},
         }
 
@@ -85,20 +86,19 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
     if missing:
         raise CheckpointError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)}")
     config = _config(folder)
-    if config.get("document_features") != list(DOCUMENT_FEATURES):
-        raise CheckpointError(f"{folder}: trained with other document features than this version computes")
-    if config.get("sentence_features") != list(SENTENCE_FEATURES):
-        raise CheckpointError(f"{folder}: trained with other sentence features than this version computes")
     try:
         settings = RankerSettings.from_dict(config["settings"])
+        _check_features(folder, config, settings)
         calibration = Calibration(**config["calibration"])
-        scaling = _scaling(config["scaling"])
+        scaling = _scaling(config)
         training, scores = dict(config["training"]), dict(config["scores"])
         vocabulary = Vocabulary.load(folder)
     except VocabularyError as error:
         raise CheckpointError(str(error)) from error
     except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
         raise CheckpointError(f"{folder / 'config.json'}: {error!r}") from error
+    if settings.features == "soft" and vocabulary.pieces is None:
+        raise CheckpointError(f"{folder}: the vocabulary has no word pieces, which its features need")
     if vocabulary.vectors.shape[1] != settings.dimensions:
         raise CheckpointError(
             f"{folder}: vectors of {vocabulary.vectors.shape[1]} dimensions, not {settings.dimensions}"
@@ -115,7 +115,7 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
 def fingerprint(folder: Path) -> str:
     """SHA-256 over a checkpoint's files, in hexadecimal."""
     digest = hashlib.sha256()
-    for name in FILES:
+    for name in (*FILES, *(name for name in PIECES_FILES if (folder / name).is_file())):
         digest.update(name.encode() + b"\0" + (folder / name).read_bytes())
     return digest.hexdigest()
 
@@ -132,10 +132,20 @@ def _config(folder: Path) -> dict[str, Any]:
     return dict(config)
 
 
-def _scaling(values: dict[str, Any]) -> Scaling:
+def _check_features(folder: Path, config: dict[str, Any], settings: RankerSettings) -> None:
+    """Those it was trained with are the first of those that there are now: new ones come behind the old."""
+    wanted = zip(("document", "sentence"), feature_counts(settings.features), strict=True)
+    for (unit, least), known in zip(wanted, (DOCUMENT_FEATURES, SENTENCE_FEATURES), strict=True):
+        names = config.get(f"{unit}_features")
+        if not isinstance(names, list) or len(names) < least or names != list(known[: len(names)]):
+            raise CheckpointError(f"{folder}: trained with other {unit} features than this version computes")
+
+
+def _scaling(config: dict[str, Any]) -> Scaling:
+    values = config["scaling"]
     scaling = Scaling(**{name: np.array(numbers, dtype=np.float32) for name, numbers in values.items()})
     for name, array in _arrays(scaling).items():
-        wanted = len(DOCUMENT_FEATURES if name.startswith("document") else SENTENCE_FEATURES)
+        wanted = len(config["document_features" if name.startswith("document") else "sentence_features"])
         if array.shape != (wanted,):
             raise ValueError(f"scaling: {name} is not {wanted} numbers")
     return scaling

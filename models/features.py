@@ -3,7 +3,8 @@
 ``PAPER`` are those of Pappas and Androutsopoulos 2021 (Section 2.2 and the authors' settings: 11 for
 documents, 10 for sentences); ``EXTENDED`` adds stemmed BM25 and the sentence's place in its document.
 Where the authors divide by maxima of their corpus, the features here are standardised with means and
-deviations of the training data (``Scaling``), which a checkpoint carries.
+deviations of the training data (``Scaling``), which a checkpoint carries. ``SOFT`` adds matches of words that
+are alike (models.soft), for which the vocabulary must have word pieces.
 """
 
 from collections.abc import Sequence
@@ -14,11 +15,12 @@ import numpy as np
 
 from models.arrays import Booleans, Floats, Ints
 from models.matching import Matches, bm25_scores, match
+from models.soft import SOFT_DOCUMENT_FEATURES, SOFT_SENTENCE_FEATURES, soft_features
 from models.text import STOP_WORDS
 from models.tokens import TokenisedDocument, TokenisedQuestion, concatenate
 from models.vocabulary import Vocabulary
 
-FeatureSet = Literal["paper", "extended"]
+FeatureSet = Literal["paper", "extended", "soft"]
 
 SENTENCE_FEATURES = (
     "word_share",
@@ -41,6 +43,8 @@ SENTENCE_FEATURES = (
     "first_of_abstract",
     "last_of_abstract",
     "position",
+    # The soft set:
+    *SOFT_SENTENCE_FEATURES,
 )
 DOCUMENT_FEATURES = (
     "word_share",
@@ -60,27 +64,31 @@ DOCUMENT_FEATURES = (
     "title_stemmed_idf_share",
     "best_sentence_stemmed_bm25",
     "without_abstract",
+    # The soft set:
+    *SOFT_DOCUMENT_FEATURES,
 )
-_PAPER_COUNT = {"sentence": 10, "document": 11}
+_COUNTS: dict[FeatureSet, tuple[int, int]] = {
+    "paper": (11, 10),
+    "extended": (16, 19),
+    "soft": (len(DOCUMENT_FEATURES), len(SENTENCE_FEATURES)),
+}
 
 
 def feature_counts(features: FeatureSet) -> tuple[int, int]:
     """How many features a document and a sentence have."""
-    if features == "paper":
-        return _PAPER_COUNT["document"], _PAPER_COUNT["sentence"]
-    return len(DOCUMENT_FEATURES), len(SENTENCE_FEATURES)
+    return _COUNTS[features]
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
     documents: Floats
-    """[documents, 16] in the order of DOCUMENT_FEATURES, not scaled."""
+    """[documents, features] in the order of DOCUMENT_FEATURES, not scaled."""
     sentences: Floats
-    """[sentences of all documents, 19] in the order of SENTENCE_FEATURES, not scaled."""
+    """[sentences of all documents, features] in the order of SENTENCE_FEATURES, not scaled."""
 
 
 class FeatureExtractor:
-    """Computes features with a vocabulary's statistics."""
+    """Computes features with a vocabulary's statistics: without word pieces, all but the soft ones."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -139,7 +147,14 @@ class FeatureExtractor:
             ],
             axis=1,
         )
-        return Features(documents_matrix.astype(np.float32), sentences.astype(np.float32))
+        features = Features(documents_matrix.astype(np.float32), sentences.astype(np.float32))
+        pieces = self._vocabulary.pieces
+        if pieces is None:
+            return features
+        of_documents, of_sentences = soft_features(question, documents, pieces)
+        return Features(
+            np.hstack([features.documents, of_documents]), np.hstack([features.sentences, of_sentences])
+        )
 
     def _lexical(
         self,
@@ -255,6 +270,12 @@ class Scaling:
     def apply(self, features: Features, used: FeatureSet) -> Features:
         """Standardised features, cut to the set used."""
         documents, sentences = feature_counts(used)
-        standard_documents = (features.documents - self.document_mean) / self.document_deviation
-        standard_sentences = (features.sentences - self.sentence_mean) / self.sentence_deviation
-        return Features(standard_documents[:, :documents], standard_sentences[:, :sentences])
+        return Features(
+            _standard(features.documents, self.document_mean, self.document_deviation, documents),
+            _standard(features.sentences, self.sentence_mean, self.sentence_deviation, sentences),
+        )
+
+
+def _standard(values: Floats, mean: Floats, deviation: Floats, count: int) -> Floats:
+    standard: Floats = (values[:, :count] - mean[:count]) / deviation[:count]
+    return standard

@@ -20,6 +20,7 @@ from models.rankers.pdrmm import Pdrmm, StaticVectors
 from models.rankers.states import PairStates, WordStates
 
 Units = Literal["sentences", "documents"]
+DocumentLoss = Literal["hinge", "softmax"]
 
 _POSITIVE = (
     "dimensions",
@@ -27,6 +28,8 @@ _POSITIVE = (
     "encoder_learning_rate",
     "pairs_per_step",
     "pairs_at_once",
+    "irrelevant_documents",
+    "sentence_hidden",
     "epochs",
     "patience",
 )
@@ -43,18 +46,29 @@ class RankerSettings:
 
     ranker: str
     features: FeatureSet = "paper"
-    """``paper``: 10 sentence and 11 document features; ``extended``: 19 and 16 (models.features)."""
+    """``paper``: 10 sentence and 11 document features; ``extended``: 19 and 16; ``soft``: 23 and 20
+    (models.features)."""
     last_layer: bool = True
     """Joint rankers: whether the document's score revises its sentences'."""
     dimensions: int = 30
     """Of the word vectors."""
+    sentence_hidden: int = 8
+    """Width of the hidden layer that joins a sentence's features."""
+    sentence_bias: bool = False
+    """Whether that layer and the one behind it have biases; the paper's have none."""
+    irrelevant_documents: int = 1
+    """How many of them each relevant one is learned beside, drawn anew every epoch."""
+    document_loss: DocumentLoss = "hinge"
+    """``hinge``: a margin over each irrelevant document; ``softmax``: the share of the relevant one."""
     document_weight: float = 1.0
-    """Of the hinge loss over pairs of documents."""
+    """Of the loss over documents."""
     sentence_weight: float = 0.1
     """λ: of the cross-entropy over the sentences of both documents of a pair."""
     listwise_weight: float = 0.0
     """Of the softmax loss over the sentences of the relevant document."""
     learning_rate: float = 0.01
+    falling_rate: bool = False
+    """Whether the rates fall in a straight line, to be all but nought after the last epoch."""
     pairs_per_step: int = 32
     epochs: int = 30
     patience: int = 4
@@ -81,8 +95,9 @@ class RankerSettings:
                 raise SettingsError(f"{setting.name} {value!r} is not {_KINDS[wanted]}")
         if self.ranker not in RANKERS:
             raise SettingsError(f"ranker {self.ranker!r} is not one of {', '.join(RANKERS)}")
-        if self.features not in get_args(FeatureSet):
-            raise SettingsError(f"features {self.features!r} is not one of {', '.join(get_args(FeatureSet))}")
+        for name, choices in (("features", FeatureSet), ("document_loss", DocumentLoss)):
+            if (value := getattr(self, name)) not in get_args(choices):
+                raise SettingsError(f"{name} {value!r} is not one of {', '.join(get_args(choices))}")
         if self.encoder and RANKERS[self.ranker].reads == "vectors":
             raise SettingsError(f"encoder {self.encoder!r}: {self.ranker} has none")
         for name in _POSITIVE:
@@ -144,7 +159,10 @@ def _feature_sentences(settings: RankerSettings, vectors: nn.Module) -> Sentence
 
 
 def _sentence_head(settings: RankerSettings, width: int = 1) -> FeatureHead:
-    return FeatureHead(feature_counts(settings.features)[1], bias=False, width=width)
+    features = feature_counts(settings.features)[1]
+    return FeatureHead(
+        features, bias=settings.sentence_bias, width=width, hidden=settings.sentence_hidden
+    )
 
 
 def _contextual_pdrmm(settings: RankerSettings, encoder: nn.Module) -> SentenceRanker:

@@ -7,6 +7,7 @@ is computed of a sentence cannot depend on its neighbours in a batch.
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from bioasq.domain import Document
 from models.arrays import Booleans, Ints
-from models.text import END, terms, words
+from models.text import END, STOP_WORDS, terms, words
 from models.vocabulary import END_ID, STOP, Vocabulary
 
 T = TypeVar("T")
@@ -33,6 +34,9 @@ class TokenisedDocument:
     """[sentences]"""
     titles: Booleans
     """[sentences] True for those of the title."""
+    pieces: Ints
+    """Word pieces of the retrieval terms; none where the vocabulary has none."""
+    piece_counts: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,21 @@ class TokenisedQuestion:
     words: Ints
     stems: Ints
     characters: int
+    pieces: Ints
+    """Distinct word pieces, those of stop words left out."""
 
 
 def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestion:
     question = question.replace(END, " ")
-    stems = np.array([vocabulary.term_ids[term] for term in terms(question)], dtype=np.int64)
+    asked = terms(question)
+    stems = np.array([vocabulary.term_ids[term] for term in asked], dtype=np.int64)
+    splits = {} if vocabulary.pieces is None else vocabulary.pieces.splits
+    content = [splits[term] for term in asked if term not in STOP_WORDS] if splits else []
     return TokenisedQuestion(
         np.array([vocabulary.word_ids[word] for word in words(question)], dtype=np.int64),
         stems[stems != STOP],
         len(question.strip()),
+        np.array(sorted(set(chain.from_iterable(content))), dtype=np.int64),
     )
 
 
@@ -56,8 +66,13 @@ def tokenise_document(document: Document, vocabulary: Vocabulary) -> TokenisedDo
     # With each sentence's end marked, a whole document is cleaned, split and looked up at once.
     texts = [document.sentence_text(sentence).replace(END, " ") for sentence in document.sentences]
     joined = f" {END} ".join([*texts, ""])
-    word_ids, word_counts = _packed(words(joined), vocabulary.word_ids)
-    stem_ids, stem_counts = _packed(terms(joined), vocabulary.term_ids)
+    found = terms(joined)
+    word_ids, word_counts = _packed(map(vocabulary.word_ids.__getitem__, words(joined)), END_ID)
+    stem_ids, stem_counts = _packed(map(vocabulary.term_ids.__getitem__, found), END_ID)
+    pieces, piece_counts = _no_ids(), np.zeros(len(texts), dtype=np.int64)
+    if vocabulary.pieces is not None:
+        splits = map(vocabulary.pieces.splits.__getitem__, found)
+        pieces, piece_counts = _packed(chain.from_iterable(splits), len(vocabulary.pieces.names))
     return TokenisedDocument(
         words=word_ids,
         word_counts=word_counts,
@@ -65,17 +80,23 @@ def tokenise_document(document: Document, vocabulary: Vocabulary) -> TokenisedDo
         stem_counts=stem_counts,
         characters=np.array([s.end - s.begin for s in document.sentences], dtype=np.int64),
         titles=np.array([s.section == "title" for s in document.sentences], dtype=np.bool_),
+        pieces=pieces,
+        piece_counts=piece_counts,
     )
 
 
-def _packed(tokens: list[str], ids: dict[str, int]) -> tuple[Ints, Ints]:
+def _packed(ids: Iterable[int], end: int) -> tuple[Ints, Ints]:
     """The ids of all units, stop words left out, and how many each unit has."""
-    found = np.array([*map(ids.__getitem__, tokens)], dtype=np.int64)
+    found = np.array([*ids], dtype=np.int64)
     found = found[found != STOP]
-    ends = np.flatnonzero(found == END_ID)
+    ends = np.flatnonzero(found == end)
     counts = ends.copy()
     counts[1:] -= ends[:-1] + 1
-    return found[found != END_ID], counts
+    return found[found != end], counts
+
+
+def _no_ids() -> Ints:
+    return np.empty(0, dtype=np.int64)
 
 
 class DocumentCache(Generic[T]):
@@ -118,4 +139,4 @@ class DocumentTokens:
 
 def concatenate(arrays: Iterable[Ints]) -> Ints:
     """As numpy's, but of nothing it makes an empty array of integers."""
-    return np.concatenate([np.empty(0, dtype=np.int64), *arrays])
+    return np.concatenate([_no_ids(), *arrays])

@@ -16,6 +16,8 @@ from safetensors.numpy import load_file, save_file
 from bioasq.domain import Document
 from bioasq.errors import BioqaError
 from models.arrays import Floats, Ints
+from models.pieces import FILES as PIECES_FILES
+from models.pieces import PiecesError, WordPieces
 from models.text import END, STOP_WORDS, stem, terms, unknown_id, words
 
 STOP = -(1 << 40)
@@ -74,6 +76,8 @@ class Vocabulary:
     stem_idf: Floats
     """[T] as ``idf``"""
     means: Means
+    pieces: WordPieces | None = None
+    """For the soft features; nothing where there was no encoder to take them from."""
     word_ids: dict[str, int] = field(init=False, repr=False)
     """By word; ``unknown_id`` outside the vocabulary."""
     term_ids: dict[str, int] = field(init=False, repr=False)
@@ -125,7 +129,9 @@ class Vocabulary:
         )
 
     def save(self, folder: Path) -> None:
-        """Writes ``vocabulary.txt``, ``terms.txt`` and ``vocabulary.safetensors`` (half precision)."""
+        """Writes ``vocabulary.txt``, ``terms.txt`` and ``vocabulary.safetensors`` (half precision), and the
+        word pieces' files if it has them.
+        """
         (folder / "vocabulary.txt").write_text("\n".join(self.words), encoding="utf-8", newline="\n")
         (folder / "terms.txt").write_text("\n".join(self.terms), encoding="utf-8", newline="\n")
         save_file(
@@ -138,6 +144,8 @@ class Vocabulary:
             },
             folder / "vocabulary.safetensors",
         )
+        if self.pieces is not None:
+            self.pieces.save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> "Vocabulary":
@@ -150,13 +158,17 @@ class Vocabulary:
             idf, stem_idf = (tensors[name].astype(np.float32) for name in ("idf", "stem_idf"))
             means = Means(*tensors["means"].tolist())
             term_stems = tensors["term_stems"].astype(np.int64)
+            has_pieces = any((folder / name).is_file() for name in PIECES_FILES)
+            pieces = WordPieces.load(folder) if has_pieces else None
+        except PiecesError as error:
+            raise VocabularyError(str(error)) from error
         except (OSError, UnicodeDecodeError, SafetensorError, KeyError, TypeError) as error:
             raise VocabularyError(f"{folder}: the vocabulary cannot be read: {error}") from error
         words_fit = len(known) == len(idf) == len(vectors) and vectors.ndim == 2
         terms_fit = len(terms_known) == len(term_stems) and term_stems.max(initial=-1) < len(stem_idf)
         if not (words_fit and terms_fit and term_stems.min(initial=0) >= 0):
             raise VocabularyError(f"{folder}: the vocabulary's files do not fit each other")
-        return cls(known, idf, vectors, terms_known, term_stems, stem_idf, means)
+        return cls(known, idf, vectors, terms_known, term_stems, stem_idf, means, pieces)
 
 
 class _Counts:

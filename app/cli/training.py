@@ -6,6 +6,7 @@ What they call is imported when they run: it takes torch, and the extra ``train`
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,9 +43,18 @@ def vocabulary(
     ],
     dimensions: Annotated[int, typer.Option(min=1, help="Of the word vectors.")] = 30,
     min_count: Annotated[int, typer.Option(min=1, help="Rarer words are left out.")] = 5,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|NAME",
+            help="A BERT-like encoder, whose word pieces get vectors too: for the soft features.",
+        ),
+    ] = None,
+    piece_dimensions: Annotated[int, typer.Option(min=1, help="Of the word pieces' vectors.")] = 64,
     seed: SeedOption = 1,
 ) -> None:
     """Make a vocabulary from MEDLINE files: word vectors and document frequencies."""
+    from models.training.pieces import distil
     from models.vocabulary import Vocabulary
 
     require_files(files)
@@ -52,6 +62,10 @@ def vocabulary(
         made = Vocabulary.build(
             _documents(files, report), dimensions=dimensions, min_count=min_count, seed=seed
         )
+    if encoder is not None:
+        with progress("word pieces", len(files)) as report:
+            pieces = distil(encoder, _documents(files, report), dimensions=piece_dimensions)
+        made = replace(made, pieces=pieces)
     try:
         output.mkdir(parents=True, exist_ok=True)
         made.save(output)

@@ -87,6 +87,8 @@ def train_files(
         raise SettingsError(
             f"dimensions {wanted.dimensions}: the vocabulary's vectors have {words.vectors.shape[1]}"
         )
+    if wanted.features == "soft" and words.pieces is None:
+        raise SettingsError("features 'soft': the vocabulary has no word pieces; make one with --encoder")
     encoder = load_encoder(wanted, device)
     prepared = [prepare_file(index, path, words, preparing) for path in (train, dev)]
     record = {"train": file_fingerprint(train), "dev": file_fingerprint(dev)}

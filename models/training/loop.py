@@ -1,4 +1,7 @@
-"""Training on pairs: a relevant and an irrelevant candidate of the same question, redrawn every epoch."""
+"""Training on pairs: a relevant and an irrelevant candidate of the same question, redrawn every epoch.
+
+A pair may have several irrelevant candidates (``RankerSettings.irrelevant_documents``).
+"""
 
 import hashlib
 import json
@@ -11,16 +14,19 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, relu
+from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, relu
 
 from bioasq.errors import BioqaError
 from models.arrays import Booleans
 from models.batch import Batch, Example, collate
 from models.rankers.heads import Scores
-from models.registry import RANKERS, RankerSettings, encoder_of, learned_state
+from models.registry import RANKERS, DocumentLoss, RankerSettings, encoder_of, learned_state
 from models.training.resume import Epoch as Epoch
 from models.training.resume import Training
 from models.vocabulary import Vocabulary
+
+_LEAST_RATE = 0.02
+"""What a falling learning rate comes down to, of what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class TrainingQuestion:
 class _Pair:
     question: int
     relevant: int
-    irrelevant: int
+    irrelevant: tuple[int, ...]
 
 
 def fit(
@@ -120,15 +126,20 @@ def _train_epoch(
     vocabulary: Vocabulary,
 ) -> float:
     """Each pair once; the mean loss of the steps."""
-    pairs = draw_pairs(questions, training.generator)
+    pairs = draw_pairs(questions, training.generator, settings.irrelevant_documents)
     if not pairs:
         raise BioqaError(
             "no training pair: no question has both a relevant candidate with a golden sentence "
             "and an irrelevant one"
         )
     losses = []
+    rates = [group["lr"] for group in training.optimiser.param_groups]
     for start in range(0, len(pairs), settings.pairs_per_step):
         step = pairs[start : start + settings.pairs_per_step]
+        if settings.falling_rate:
+            share = (len(training.epochs) + start / len(pairs)) / settings.epochs
+            for group, rate in zip(training.optimiser.param_groups, rates, strict=True):
+                group["lr"] = rate * max(_LEAST_RATE, 1 - share)
         training.optimiser.zero_grad()
         total = 0.0
         for first in range(0, len(step), settings.pairs_at_once):
@@ -138,6 +149,8 @@ def _train_epoch(
             total += loss.item()
         training.optimiser.step()
         losses.append(total)
+    for group, rate in zip(training.optimiser.param_groups, rates, strict=True):
+        group["lr"] = rate
     return float(np.mean(losses))
 
 
@@ -149,8 +162,10 @@ def _key(settings: RankerSettings, questions: Sequence[TrainingQuestion], seed: 
     return digest.hexdigest()
 
 
-def draw_pairs(questions: Sequence[TrainingQuestion], generator: np.random.Generator) -> list[_Pair]:
-    """Each relevant candidate with a positive sentence, beside one random irrelevant one; shuffled."""
+def draw_pairs(
+    questions: Sequence[TrainingQuestion], generator: np.random.Generator, irrelevant_documents: int = 1
+) -> list[_Pair]:
+    """Each relevant candidate with a positive sentence, beside random irrelevant ones; shuffled."""
     pairs = []
     for number, question in enumerate(questions):
         irrelevant = np.flatnonzero(~question.relevant)
@@ -160,7 +175,8 @@ def draw_pairs(questions: Sequence[TrainingQuestion], generator: np.random.Gener
         for document in np.flatnonzero(question.relevant).tolist():
             end = int(ends[document])
             if question.labels[end - question.sentence_counts[document] : end].any():
-                pairs.append(_Pair(number, document, int(generator.choice(irrelevant))))
+                drawn = generator.choice(irrelevant, irrelevant_documents)
+                pairs.append(_Pair(number, document, tuple(drawn.tolist())))
     return [pairs[i] for i in generator.permutation(len(pairs))]
 
 
@@ -171,40 +187,56 @@ def _loss(
     pairs: Sequence[_Pair],
     vocabulary: Vocabulary,
 ) -> Tensor:
-    batch = collate(
-        [questions[p.question].example.take([p.relevant, p.irrelevant]) for p in pairs], vocabulary
-    )
+    examples = [questions[p.question].example.take([p.relevant, *p.irrelevant]) for p in pairs]
+    batch = collate(examples, vocabulary)
     scores = model(batch)
-    loss = settings.document_weight * hinge_loss(scores.documents)
+    of_documents = _DOCUMENT_LOSSES[settings.document_loss]
+    loss = settings.document_weight * of_documents(scores.documents.reshape(len(pairs), -1))
     if RANKERS[settings.ranker].units == "documents":
         return loss
-    labels = _pair_labels(questions, pairs)
+    labels, weights = _pair_labels(questions, pairs)
     if settings.sentence_weight:
-        loss = loss + settings.sentence_weight * cross_entropy_loss(scores.sentences, labels, len(pairs))
+        summed = cross_entropy_loss(scores.sentences, labels, len(pairs), weights)
+        loss = loss + settings.sentence_weight * summed
     if settings.listwise_weight:
         loss = loss + settings.listwise_weight * listwise_loss(scores, batch, labels)
     return loss
 
 
-def _pair_labels(questions: Sequence[TrainingQuestion], pairs: Sequence[_Pair]) -> Tensor:
-    labels = []
+def _pair_labels(questions: Sequence[TrainingQuestion], pairs: Sequence[_Pair]) -> tuple[Tensor, Tensor]:
+    """Of all sentences: whether positive, and weights by which irrelevant documents count as one."""
+    labels, weights = [], []
     for pair in pairs:
         question = questions[pair.question]
         ends = np.cumsum(question.sentence_counts)
-        for document in (pair.relevant, pair.irrelevant):
-            end = int(ends[document])
-            labels.append(question.labels[end - question.sentence_counts[document] : end])
-    return torch.from_numpy(np.concatenate(labels)).float()
+        for document in (pair.relevant, *pair.irrelevant):
+            end, count = int(ends[document]), question.sentence_counts[document]
+            labels.append(question.labels[end - count : end])
+            weights.append(np.full(count, 1.0 if document == pair.relevant else 1 / len(pair.irrelevant)))
+    return torch.from_numpy(np.concatenate(labels)).float(), torch.from_numpy(np.concatenate(weights)).float()
 
 
 def hinge_loss(documents: Tensor) -> Tensor:
-    """[2 × pairs] relevant and irrelevant in turn: mean of max(0, 1 - relevant + irrelevant)."""
-    return relu(1.0 - documents[0::2] + documents[1::2]).mean()
+    """[pairs, 1 + irrelevant] the relevant one first: mean of max(0, 1 - relevant + irrelevant)."""
+    return relu(1.0 - documents[:, :1] + documents[:, 1:]).mean()
 
 
-def cross_entropy_loss(sentences: Tensor, labels: Tensor, pairs: int) -> Tensor:
+def softmax_loss(documents: Tensor) -> Tensor:
+    """[pairs, 1 + irrelevant] the relevant one first: mean of -log of its share."""
+    return -log_softmax(documents, dim=1)[:, 0].mean()
+
+
+_DOCUMENT_LOSSES: dict[DocumentLoss, Callable[[Tensor], Tensor]] = {
+    "hinge": hinge_loss,
+    "softmax": softmax_loss,
+}
+
+
+def cross_entropy_loss(
+    sentences: Tensor, labels: Tensor, pairs: int, weights: Tensor | None = None
+) -> Tensor:
     """The sum over both documents' sentences (Pappas and Androutsopoulos 2021, Section 2.3), a pair."""
-    return binary_cross_entropy_with_logits(sentences, labels, reduction="sum") / pairs
+    return binary_cross_entropy_with_logits(sentences, labels, weights, reduction="sum") / pairs
 
 
 def listwise_loss(scores: Scores, batch: Batch, labels: Tensor) -> Tensor:

@@ -5,17 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from models import checkpoint
 from models.checkpoint import FILES, Checkpoint, CheckpointError
-from models.features import DOCUMENT_FEATURES
+from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
+from models.pieces import FILES as PIECES_FILES
 from models.registry import build, settings_of
 from models.reranker import Reranker
 from models.vocabulary import Vocabulary
-from tests.models.toys import DOCUMENTS, GOLDEN, ToyIndex, vocabulary_of
+from tests.models.toys import DOCUMENTS, GOLDEN, ToyIndex, pieces_of, vocabulary_of
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 23172\n"
 
@@ -168,6 +170,61 @@ def test_scaling_of_another_number_of_features(folder: Path, trained: Checkpoint
     scaling = {**trained.config["scaling"]}
     scaling[name] = scaling[name][:-1]
     _refused(_change(folder, scaling=scaling), f"scaling.*{name}")
+
+
+def _soft(trained: Checkpoint) -> Checkpoint:
+    """An untrained ranker of soft features, whose vocabulary has word pieces."""
+    pieces = pieces_of(("zel", "##osis", "drug"))
+    settings = settings_of("features", dimensions=6, features="soft")
+    width = {"document": len(DOCUMENT_FEATURES), "sentence": len(SENTENCE_FEATURES)}
+    scaling = Scaling(
+        np.zeros(width["document"], dtype=np.float32),
+        np.ones(width["document"], dtype=np.float32),
+        np.zeros(width["sentence"], dtype=np.float32),
+        np.ones(width["sentence"], dtype=np.float32),
+    )
+    model = build(settings, torch.from_numpy(trained.vocabulary.vectors)).eval()
+    vocabulary = replace(trained.vocabulary, pieces=pieces)
+    return replace(trained, settings=settings, model=model, vocabulary=vocabulary, scaling=scaling)
+
+
+def test_word_pieces_are_kept_and_part_of_the_fingerprint(
+    trained: Checkpoint, index: ToyIndex, tmp_path: Path
+) -> None:
+    made = _soft(trained)
+    checkpoint.save(made, tmp_path / "soft")
+    body = GOLDEN[0].question.body
+    before, after = (
+        Reranker(each, name="soft").rank(body, index.search(body))
+        for each in (made, checkpoint.load(tmp_path / "soft"))
+    )
+    assert after == before
+    kept = checkpoint.fingerprint(tmp_path / "soft")
+    for name in PIECES_FILES:
+        with (tmp_path / "soft" / name).open("ab") as file:
+            file.write(b" ")
+        assert checkpoint.fingerprint(tmp_path / "soft") != kept
+        kept = checkpoint.fingerprint(tmp_path / "soft")
+
+
+def test_soft_features_without_word_pieces(trained: Checkpoint, tmp_path: Path) -> None:
+    checkpoint.save(_soft(trained), tmp_path / "soft")
+    (tmp_path / "soft" / "pieces.txt").unlink()
+    _refused(tmp_path / "soft", "word pieces cannot be read")
+    (tmp_path / "soft" / "pieces.safetensors").unlink()
+    _refused(tmp_path / "soft", "no word pieces")
+
+
+def test_a_checkpoint_from_before_features_were_added_still_loads(trained: Checkpoint, folder: Path) -> None:
+    config = trained.config
+    assert len(config["sentence_features"]) < len(SENTENCE_FEATURES)
+    assert config["sentence_features"] == list(SENTENCE_FEATURES[: len(config["sentence_features"])])
+    checkpoint.load(folder)
+    fewer = {**config["scaling"]}
+    for name in ("sentence_mean", "sentence_deviation"):
+        fewer[name] = fewer[name][:5]
+    cut = _change(folder, sentence_features=list(SENTENCE_FEATURES[:5]), scaling=fewer)
+    _refused(cut, "other sentence features")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"null", b"\xff"])

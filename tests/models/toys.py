@@ -14,6 +14,7 @@ from models.arrays import Ints
 from models.batch import Example, Pieces
 from models.encoders.inputs import Pieced
 from models.features import Features, feature_counts
+from models.pieces import WordPieces, as_stored
 from models.registry import RANKERS, RankerSettings
 from models.text import STOP_WORDS, stem, terms, words
 from models.vocabulary import Means, Vocabulary
@@ -93,6 +94,15 @@ def vocabulary_of(known: Iterable[str], dimensions: int = 6, seed: int = 0) -> V
         stem_idf=half(generator.uniform(0.5, 6.0, len(stems))),
         means=Means(document_words=16.0, sentence_words=5.25, document_stems=11.0, sentence_stems=3.5),
     )
+
+
+def pieces_of(names: Iterable[str], dimensions: int = 5, seed: int = 0) -> WordPieces:
+    """Random directions and IDF that files hold exactly."""
+    generator = np.random.default_rng(seed)
+    kept = tuple(names)
+    vectors = as_stored(generator.normal(size=(len(kept), dimensions)))
+    idf = generator.uniform(0.5, 6.0, len(kept)).astype(np.float16).astype(np.float32)
+    return WordPieces(kept, vectors, idf)
 
 
 def corpus_words(documents: Iterable[Document] = DOCUMENTS) -> list[str]:

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from models.training.loop import (
     fit,
     hinge_loss,
     listwise_loss,
+    softmax_loss,
 )
 from models.vocabulary import Vocabulary
 from tests.models.encoders.tiny import encoder_for
@@ -60,15 +62,72 @@ def test_pairs_are_a_relevant_and_an_irrelevant_candidate_of_one_question() -> N
     drawn = [draw_pairs(questions, np.random.default_rng(seed)) for seed in range(20)]
     for pairs in drawn:
         assert sorted((p.question, p.relevant) for p in pairs) == [(0, 0), (0, 2), (3, 1)]
-        assert not any(questions[p.question].relevant[p.irrelevant] for p in pairs)
-    assert {p.irrelevant for pairs in drawn for p in pairs if p.question == 0} == {1, 3}
+        assert not any(questions[p.question].relevant[p.irrelevant[0]] for p in pairs)
+    assert {p.irrelevant for pairs in drawn for p in pairs if p.question == 0} == {(1,), (3,)}
     assert len({tuple(p.question for p in pairs) for pairs in drawn}) > 1
     assert draw_pairs(questions, np.random.default_rng(5)) == drawn[5]
 
 
+def test_a_relevant_candidate_beside_several_irrelevant_ones() -> None:
+    questions = _questions()
+    pairs = draw_pairs(questions, np.random.default_rng(0), 5)
+    assert all(len(p.irrelevant) == 5 for p in pairs)
+    assert not any(questions[p.question].relevant[[*p.irrelevant]].any() for p in pairs)
+    assert {d for p in pairs if p.question == 0 for d in p.irrelevant} == {1, 3}
+
+
 def test_hinge_loss() -> None:
-    scores = torch.tensor([2.0, 0.5, 0.0, 0.0, -1.0, 3.0])
+    scores = torch.tensor([[2.0, 0.5], [0.0, 0.0], [-1.0, 3.0]])
     assert hinge_loss(scores).item() == pytest.approx((0.0 + 1.0 + 5.0) / 3)
+    assert hinge_loss(torch.tensor([[1.0, 0.5, 3.0]])).item() == pytest.approx((0.5 + 3.0) / 2)
+
+
+def test_softmax_loss_is_of_the_relevant_documents_share() -> None:
+    scores = torch.tensor([[2.0, 0.5, -1.0], [0.0, 0.0, 0.0]])
+    share = math.exp(2) / (math.exp(2) + math.exp(0.5) + math.exp(-1))
+    assert softmax_loss(scores).item() == pytest.approx((-math.log(share) + math.log(3)) / 2)
+
+
+def test_irrelevant_documents_count_as_one_for_their_sentences() -> None:
+    logits, labels = torch.tensor([1.0, 2.0, -1.0]), torch.tensor([1.0, 0.0, 0.0])
+    found = cross_entropy_loss(logits, labels, 1, torch.tensor([1.0, 0.5, 0.5]))
+    expected = math.log(1 + math.exp(-1)) + (math.log(1 + math.exp(2)) + math.log(1 + math.exp(-1))) / 2
+    assert found.item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "softmax"])
+def test_training_with_several_irrelevant_documents_and_a_falling_rate(
+    vocabulary: Vocabulary, loss: str
+) -> None:
+    settings = replace(
+        JPDRMM, irrelevant_documents=3, document_loss=loss, falling_rate=True, listwise_weight=0.3, epochs=6
+    )
+    model = _model(vocabulary, settings)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    questions = _questions(settings)
+    epochs = fit(model, settings, questions, vocabulary, lambda _: ({}, 0.0), seed=1)
+    assert len(epochs) < settings.epochs  # out of patience: nothing got better
+    grown = replace(settings, patience=9)
+    epochs = fit(_model(vocabulary, grown), grown, questions, vocabulary, lambda _: ({}, 0.0), seed=1)
+    assert epochs[-1].loss < epochs[0].loss
+    assert any(not torch.equal(before[name], value) for name, value in model.state_dict().items())
+
+
+def test_a_falling_rate_is_what_is_left_of_training(
+    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates = []
+    step = torch.optim.Adam.step
+
+    def noting(self: torch.optim.Adam, *args: object) -> object:
+        rates.append(self.param_groups[0]["lr"])
+        return step(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(torch.optim.Adam, "step", noting)
+    settings = replace(JPDRMM, falling_rate=True, epochs=2, learning_rate=0.3)
+    fit(_model(vocabulary), settings, _questions(), vocabulary, lambda _: ({}, 0.0), seed=1)
+    # Three pairs an epoch, two a step.
+    assert rates == pytest.approx([0.3, 0.3 * (1 - 1 / 3), 0.3 * 0.5, 0.3 * (0.5 - 1 / 3)])
 
 
 def test_cross_entropy_loss_is_a_sum_over_sentences_for_each_pair() -> None:

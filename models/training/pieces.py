@@ -1,0 +1,82 @@
+"""Word pieces' vectors out of a sentence encoder, as model2vec makes them (Tulkens and van Dongen 2024).
+
+Each piece goes through the encoder alone, between its special pieces; the mean of the states is brought to
+fewer dimensions by principal components. How rare a piece is, is counted in the corpus.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from bioasq.domain import Document
+from models.arrays import Floats
+from models.encoders.loading import EncoderError, device_of, open_encoder
+from models.pieces import CONTINUES, WordPieces, as_stored
+from models.text import terms
+
+_AT_ONCE = 512
+
+
+def distil(
+    encoder: str, documents: Iterable[Document], *, dimensions: int = 64, device: str = "auto"
+) -> WordPieces:
+    """The pieces that occur in the documents, and every single character that the encoder knows.
+
+    Raises EncoderError, also for an encoder whose pieces are not WordPiece's.
+    """
+    place = device_of(device)
+    transformer, tokeniser, _ = open_encoder(encoder)
+    numbers: dict[str, int] = tokeniser.get_vocab()
+    special = set(tokeniser.all_special_tokens)
+    names = tuple(name for name in sorted(numbers, key=lambda name: numbers[name]) if name not in special)
+    if not any(name.startswith(CONTINUES) for name in names):
+        raise EncoderError(f"encoder {encoder!r}: its word pieces are not WordPiece's ({CONTINUES}…)")
+    counts, total = _document_counts(names, documents)
+    kept = [i for i, name in enumerate(names) if counts[i] or len(name) == 1 or name[:-1] == CONTINUES]
+    ids = torch.tensor([numbers[names[i]] for i in kept])
+    states = _states(transformer.to(place).eval(), tokeniser, ids.to(place))
+    df = counts[kept]
+    return WordPieces(
+        tuple(names[i] for i in kept),
+        as_stored(principal_components(states, dimensions)),
+        np.log1p((total - df + 0.5) / (df + 0.5)).astype(np.float16).astype(np.float32),
+    )
+
+
+def _document_counts(names: tuple[str, ...], documents: Iterable[Document]) -> tuple[Floats, int]:
+    """In how many documents each piece occurs, and how many documents there are."""
+    splits = WordPieces(names, np.zeros((len(names), 1), np.float32), np.zeros(len(names))).splits
+    counts, total = np.zeros(len(names)), 0
+    for document in documents:
+        total += 1
+        distinct = {piece for term in set(_terms_of(document)) for piece in splits[term]}
+        counts[sorted(distinct)] += 1
+    return counts, total
+
+
+def _terms_of(document: Document) -> Iterator[str]:
+    for sentence in document.sentences:
+        yield from terms(document.sentence_text(sentence))
+
+
+def _states(transformer: nn.Module, tokeniser: Any, ids: torch.Tensor) -> Floats:
+    """[pieces, width] means over the states of ``[CLS] piece [SEP]``."""
+    first, last = (torch.full_like(ids, end) for end in (tokeniser.cls_token_id, tokeniser.sep_token_id))
+    states = []
+    with torch.inference_mode():
+        for inputs in torch.split(torch.stack([first, ids, last], dim=1), _AT_ONCE):
+            found = transformer(input_ids=inputs, attention_mask=torch.ones_like(inputs))
+            states.append(found.last_hidden_state.mean(dim=1).cpu())
+    joined: Floats = torch.cat(states).numpy()
+    return joined
+
+
+def principal_components(vectors: Floats, dimensions: int) -> Floats:
+    """[N, width] → [N, dimensions] along the directions in which they vary most, their mean taken off."""
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    _, directions = np.linalg.eigh(centred.T @ centred)
+    projected: Floats = centred @ directions[:, ::-1][:, :dimensions]
+    return projected
