@@ -79,7 +79,7 @@ class Settings(BaseSettings):
         default=1, ge=0, le=100, description="Releases that `bioqa update` keeps beside the serving one."
     )
     ranker: str = Field(
-        default="jpdrmm", description="The ranker: one that is bundled, by name, or a folder."
+        default="soft", description="The ranker: one that is bundled, by name, or a folder."
     )
     rankers: str | None = Field(
         default=None,

@@ -21,7 +21,7 @@ from models.selection import Calibration
 from models.tokens import DocumentTokens, tokenise_question
 
 WEIGHTS = Path(__file__).parent / "weights"
-DEFAULT = "jpdrmm"
+DEFAULT = "soft"
 _STEMMED_BM25 = SENTENCE_FEATURES.index("stemmed_bm25")
 
 

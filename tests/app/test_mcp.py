@@ -221,7 +221,7 @@ def test_over_pipes_as_assistants_start_it(index_folder: Path) -> None:
         command=COMMAND[0], args=[*COMMAND[1:], "--index", str(index_folder)], cwd=ROOT, env=dict(os.environ)
     )
     found = answered(parameters, "search", question=BODY, max_snippets=1)
-    assert found["ranker"] == "jpdrmm"
+    assert found["ranker"] == "soft"
     assert found["index"] == "sample"
     assert found["snippets"][0]["text"].startswith("The metformin group improved more than placebo")
 

@@ -79,7 +79,7 @@ def test_the_answer_has_the_shape_that_clients_know(client: TestClient) -> None:
 
 def test_the_bundled_ranker_puts_the_answer_first(real: TestClient) -> None:
     answer = rerank(real)
-    assert answer["model"] == "jpdrmm"
+    assert answer["model"] == "soft"
     assert order(answer)[:2] == [1, 3]
     assert sorted(order(answer)) == [0, 1, 2, 3]
     assert all(first >= second for first, second in pairwise(scores(answer)))
@@ -90,9 +90,9 @@ def test_the_bundled_ranker_puts_the_answer_first(real: TestClient) -> None:
 
 def test_rankers_are_chosen_by_name(real: TestClient) -> None:
     assert rerank(real, model="lexical")["model"] == "lexical"
-    assert scores(rerank(real, model="lexical")) != scores(rerank(real, model="jpdrmm"))
+    assert scores(rerank(real, model="lexical")) != scores(rerank(real, model="soft"))
     problem = is_problem(real.post("/v1/rerank", json={"query": "a", "documents": ["b"], "model": "x"}), 404)
-    assert problem["detail"] == "model must be one of those loaded: jpdrmm, lexical"
+    assert problem["detail"] == "model must be one of those loaded: soft, lexical"
 
 
 def test_titles_are_read_and_have_sentences_of_their_own(client: TestClient) -> None:

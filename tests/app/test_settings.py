@@ -7,7 +7,7 @@ def test_without_any_variable_the_defaults_hold() -> None:
     settings = load_settings()
     assert settings.index is None
     assert (settings.ranker, settings.candidates, settings.host, settings.port) == (
-        "jpdrmm",
+        "soft",
         100,
         "127.0.0.1",
         8000,
@@ -20,7 +20,7 @@ def test_variables_are_read_and_options_win(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("BIOQA_PORT", "9000")
     monkeypatch.setenv("BIOQA_RANKER", "")
     settings = load_settings(port=9001, index=None)
-    assert (settings.index, settings.port, settings.ranker) == ("/srv/index", 9001, "jpdrmm")
+    assert (settings.index, settings.port, settings.ranker) == ("/srv/index", 9001, "soft")
 
 
 def test_every_bad_variable_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
