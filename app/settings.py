@@ -78,9 +78,7 @@ class Settings(BaseSettings):
     keep_releases: int = Field(
         default=1, ge=0, le=100, description="Releases that `bioqa update` keeps beside the serving one."
     )
-    ranker: str = Field(
-        default="soft", description="The ranker: one that is bundled, by name, or a folder."
-    )
+    ranker: str = Field(default="soft", description="The ranker: one that is bundled, by name, or a folder.")
     rankers: str | None = Field(
         default=None,
         description="Further rankers that questions may name: names or folders, with commas between them.",

@@ -160,9 +160,7 @@ def _feature_sentences(settings: RankerSettings, vectors: nn.Module) -> Sentence
 
 def _sentence_head(settings: RankerSettings, width: int = 1) -> FeatureHead:
     features = feature_counts(settings.features)[1]
-    return FeatureHead(
-        features, bias=settings.sentence_bias, width=width, hidden=settings.sentence_hidden
-    )
+    return FeatureHead(features, bias=settings.sentence_bias, width=width, hidden=settings.sentence_hidden)
 
 
 def _contextual_pdrmm(settings: RankerSettings, encoder: nn.Module) -> SentenceRanker:
