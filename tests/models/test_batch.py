@@ -6,11 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.batch import Packing, collate, document_example, sentence_example
-from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, FeatureExtractor
+from models.features import FeatureExtractor, feature_counts
 from models.registry import settings_of
 from models.tokens import TokenisedDocument, TokenisedQuestion, tokenise_document, tokenise_question
 from models.vocabulary import Vocabulary
 from tests.models.toys import document, random_example
+
+OF_DOCUMENTS, OF_SENTENCES = feature_counts("extended")
+"""Without word pieces there are no soft features."""
 
 JPDRMM = settings_of("jpdrmm")
 
@@ -53,14 +56,14 @@ def test_words_without_a_vector_are_left_out_and_units_stay(vocabulary: Vocabula
     assert by_sentence.words.tolist() == _ids(vocabulary, "care of zelosis the drug is cheap mice were used")
     assert by_sentence.word_counts.tolist() == [3, 0, 4, 3]
     assert by_sentence.unit_counts.tolist() == [3, 0, 1]
-    assert by_sentence.features.sentences.shape == (4, len(SENTENCE_FEATURES))
+    assert by_sentence.features.sentences.shape == (4, OF_SENTENCES)
 
     by_document = document_example(question, documents, features)
     assert by_document.words.tolist() == by_sentence.words.tolist()
     assert by_document.word_counts.tolist() == [7, 0, 3]
     assert by_document.unit_counts.tolist() == [1, 1, 1]
-    assert by_document.features.documents.shape == (3, len(DOCUMENT_FEATURES))
-    assert by_document.features.sentences.shape == (0, len(SENTENCE_FEATURES))
+    assert by_document.features.documents.shape == (3, OF_DOCUMENTS)
+    assert by_document.features.sentences.shape == (0, OF_SENTENCES)
 
 
 def test_taking_some_documents_in_another_order(vocabulary: Vocabulary) -> None:

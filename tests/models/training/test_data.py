@@ -2,12 +2,15 @@ import numpy as np
 import pytest
 
 from bioasq.domain import PUBMED_URL, Question, Response
-from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, z_scores
+from models.features import DOCUMENT_FEATURES, feature_counts, z_scores
 from models.registry import RANKERS, settings_of
 from models.training.data import Prepared, example_of, prepare, scaling_of
 from models.training.labels import sentence_labels
 from models.vocabulary import Vocabulary
 from tests.models.toys import ABSENT, GOLDEN, ToyIndex
+
+OF_DOCUMENTS, OF_SENTENCES = feature_counts("extended")
+"""Without word pieces there are no soft features."""
 
 
 def test_candidates_are_those_of_the_index(prepared: list[Prepared], index: ToyIndex) -> None:
@@ -17,7 +20,7 @@ def test_candidates_are_those_of_the_index(prepared: list[Prepared], index: ToyI
         assert list(pool.candidates) == index.search(gold.question.body, 12)
         assert pool.relevant.tolist() == [c.document.url in gold.documents for c in pool.candidates]
         assert pool.relevant.sum() == 2
-        assert pool.features.documents.shape == (12, len(DOCUMENT_FEATURES))
+        assert pool.features.documents.shape == (12, OF_DOCUMENTS)
         bm25 = np.array([c.score for c in pool.candidates], dtype=np.float32)
         column = DOCUMENT_FEATURES.index("norm_bm25")
         np.testing.assert_allclose(pool.features.documents[:, column], z_scores(bm25), atol=1e-5)
@@ -54,8 +57,8 @@ def test_a_question_that_finds_nothing(index: ToyIndex, vocabulary: Vocabulary) 
     (made,) = prepare(index, [Response(Question("q", "xyzzy?"), (PUBMED_URL + ABSENT,), ())], vocabulary)
     for pool in (made.retrieved, made.gold):
         assert pool.candidates == ()
-        assert pool.features.documents.shape == (0, len(DOCUMENT_FEATURES))
-        assert pool.features.sentences.shape == (0, len(SENTENCE_FEATURES))
+        assert pool.features.documents.shape == (0, OF_DOCUMENTS)
+        assert pool.features.sentences.shape == (0, OF_SENTENCES)
         assert pool.relevant.dtype == pool.labels.dtype == bool
 
 
@@ -69,7 +72,7 @@ def test_scaling_is_of_retrieved_documents(prepared: list[Prepared]) -> None:
     scaling = scaling_of(prepared)
     documents = np.concatenate([q.retrieved.features.documents for q in prepared])
     np.testing.assert_allclose(scaling.document_mean, documents.mean(axis=0), rtol=1e-6)
-    assert scaling.sentence_mean.shape == (len(SENTENCE_FEATURES),)
+    assert scaling.sentence_mean.shape == (OF_SENTENCES,)
 
 
 @pytest.mark.parametrize("ranker", list(RANKERS))
