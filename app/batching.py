@@ -164,20 +164,25 @@ class Batcher(Generic[Task, Result]):
         if not batch:
             return
         begun = time.perf_counter()
+        results = self._results(batch)
+        # Counted first: whoever has its result finds this work done.
+        with self._lock:
+            self._running -= len(batch)
+            self._note(len(batch), time.perf_counter() - begun)
+        for job, result in zip(batch, results, strict=True):
+            if isinstance(result, Exception):
+                job.future.set_exception(result)
+            else:
+                job.future.set_result(result)
+
+    def _results(self, batch: Sequence[_Job[Task, Result]]) -> Sequence[Result | Exception]:
         try:
-            for job, result in zip(batch, self._work([job.task for job in batch]), strict=True):
-                if isinstance(result, Exception):
-                    job.future.set_exception(result)
-                else:
-                    job.future.set_result(result)
+            results = self._work([job.task for job in batch])
+            if len(results) != len(batch):
+                raise ValueError(f"{len(results)} results of {len(batch)} tasks")
         except Exception as error:  # noqa: BLE001  # whoever waits for it gets it
-            for job in batch:
-                if not job.future.done():
-                    job.future.set_exception(error)
-        finally:
-            with self._lock:
-                self._running -= len(batch)
-                self._note(len(batch), time.perf_counter() - begun)
+            return [error] * len(batch)
+        return results
 
     def _note(self, jobs: int, seconds: float) -> None:
         self.batch_sizes[jobs] += 1
