@@ -24,6 +24,7 @@ import psutil
 
 from bench.serving import WARM_UP_S, Load, Served, ask, served
 from bioasq.files import read_golden
+from models.reranker import DEFAULT
 
 WATCH_EVERY_S = 0.2
 SETTLE_S = 5.0
@@ -37,7 +38,7 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--seconds", type=int, default=300)
     parser.add_argument("--clients", type=int, default=32)
-    parser.add_argument("--ranker", default="jpdrmm")
+    parser.add_argument("--ranker", default=DEFAULT)
     options = parser.parse_args()
     bodies = [response.question.body for response in read_golden(options.questions).responses]
     settings = {"BIOQA_INDEX": options.index, "BIOQA_RANKER": options.ranker}

@@ -25,6 +25,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bioasq.files import read_golden
+from models.reranker import DEFAULT
 
 WARM_UP_S = 3.0
 
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
     bodies = [response.question.body for response in read_golden(options.questions).responses]
-    for ranker in options.ranker or ["jpdrmm"]:
+    for ranker in options.ranker or [DEFAULT]:
         for batch in options.batch_questions:
             settings = {"BIOQA_INDEX": options.index, "BIOQA_RANKER": ranker}
             with served({**settings, "BIOQA_BATCH_QUESTIONS": str(batch)}) as service:
