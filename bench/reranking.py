@@ -22,7 +22,7 @@ from models.batch import collate
 from models.features import FeatureExtractor
 from models.reranker import DEFAULT, Reranker
 from models.selection import select
-from models.tokens import tokenise_document, tokenise_question
+from models.tokens import tokenise_documents, tokenise_question
 
 WARM_UP = 20
 
@@ -99,7 +99,7 @@ def _stages(ranker: Reranker, questions: Sequence[str], found: Sequence[list[Can
     spent: dict[str, list[float]] = {name: [] for name in names}
     for question, candidates in zip(questions, found, strict=True):
         marks = [time.perf_counter()]
-        tokens = [tokenise_document(candidate.document, vocabulary) for candidate in candidates]
+        tokens = tokenise_documents([c.document for c in candidates], vocabulary)
         marks.append(time.perf_counter())
         bm25 = np.array([candidate.score for candidate in candidates], dtype=np.float32)
         extract(tokenise_question(question, vocabulary), tokens, bm25)

@@ -11,7 +11,7 @@ from models.tokens import (
     TokenisedDocument,
     TokenisedQuestion,
     concatenate,
-    tokenise_document,
+    tokenise_documents,
     tokenise_question,
 )
 from models.vocabulary import Vocabulary
@@ -37,6 +37,6 @@ def document_bm25(
 
 def bm25_candidates(question: str, documents: Sequence[Document], vocabulary: Vocabulary) -> list[Candidate]:
     """The documents in the order given, with the scores that an index would have found them with."""
-    tokens = [tokenise_document(document, vocabulary) for document in documents]
+    tokens = tokenise_documents(documents, vocabulary)
     scores = document_bm25(tokenise_question(question, vocabulary), tokens, vocabulary)
     return [Candidate(document, score) for document, score in zip(documents, scores.tolist(), strict=True)]

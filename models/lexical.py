@@ -10,7 +10,7 @@ import numpy as np
 
 from bioasq.domain import Candidate
 from models.arrays import Floats, Ints
-from models.matching import bm25_scores, match
+from models.matching import bm25_scores, inverse_document_frequencies, match
 from models.ranking import RankedDocument, Ranking
 from models.selection import Calibration
 from models.text import stem, terms
@@ -44,7 +44,7 @@ def _sentence_bm25(question: str, texts: Sequence[str]) -> Floats:
         return np.zeros(len(texts), dtype=np.float32)
     found = match(asked, ids, lengths).counts
     having = (found > 0).sum(axis=1)
-    idf = np.log1p((len(texts) - having + 0.5) / (having + 0.5)).astype(np.float32)
+    idf = inverse_document_frequencies(having, len(texts)).astype(np.float32)
     return bm25_scores(found, lengths, idf, float(lengths.mean()), 1.2, 0.75)
 
 

@@ -46,6 +46,12 @@ def _distinct_bigrams(terms: Ints) -> int:
     return len(set(zip(terms[:-1].tolist(), terms[1:].tolist(), strict=True)))
 
 
+def inverse_document_frequencies(having: Floats | Ints, total: int) -> Floats:
+    """[terms] ln(1 + (N - df + .5) / (df + .5)) of N texts in all, df of which have the term."""
+    idf: Floats = np.log1p((total - having + 0.5) / (having + 0.5))
+    return idf
+
+
 def bm25_scores(counts: Floats, lengths: Ints, idf: Floats, mean: float, k1: float, b: float) -> Floats:
     """Okapi BM25 of each unit; ``counts`` [terms, units] may be relative frequencies."""
     norm = k1 * (1 - b + b * lengths / max(mean, 1e-6))

@@ -70,7 +70,7 @@ class WordPieces:
     vectors: Floats
     """[P, dimensions] of length one"""
     idf: Floats
-    """[P] ln(1 + (N - df + .5) / (df + .5)) over the corpus's N documents."""
+    """[P] ``models.matching.inverse_document_frequencies`` over the corpus."""
     splits: dict[str, tuple[int, ...]] = field(init=False, repr=False)
     """Piece numbers by term (``models.text.terms``), any term; ``models.text.END`` has the number P."""
 

@@ -4,6 +4,7 @@ Packed, not padded: a unit's ids lie one behind the other and its length says wh
 is computed of a sentence cannot depend on its neighbours in a batch.
 """
 
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -63,36 +64,78 @@ def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestio
 
 
 def tokenise_document(document: Document, vocabulary: Vocabulary) -> TokenisedDocument:
-    # With each sentence's end marked, a whole document is cleaned, split and looked up at once.
-    texts = [document.sentence_text(sentence).replace(END, " ") for sentence in document.sentences]
-    joined = f" {END} ".join([*texts, ""])
-    found = terms(joined)
-    word_ids, word_counts = _packed(map(vocabulary.word_ids.__getitem__, words(joined)), END_ID)
-    stem_ids, stem_counts = _packed(map(vocabulary.term_ids.__getitem__, found), END_ID)
-    pieces, piece_counts = _no_ids(), np.zeros(len(texts), dtype=np.int64)
-    if vocabulary.pieces is not None:
-        splits = map(vocabulary.pieces.splits.__getitem__, found)
-        pieces, piece_counts = _packed(chain.from_iterable(splits), len(vocabulary.pieces.names))
-    return TokenisedDocument(
-        words=word_ids,
-        word_counts=word_counts,
-        stems=stem_ids,
-        stem_counts=stem_counts,
-        characters=np.array([s.end - s.begin for s in document.sentences], dtype=np.int64),
-        titles=np.array([s.section == "title" for s in document.sentences], dtype=np.bool_),
-        pieces=pieces,
-        piece_counts=piece_counts,
+    return tokenise_documents([document], vocabulary)[0]
+
+
+def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) -> list[TokenisedDocument]:
+    """All at once, which takes half the time: what many of them have is looked up once."""
+    sizes = [len(document.sentences) for document in documents]
+    # Cleaning and the cut into terms never reach over white space, so each distinct string between it is
+    # cleaned, cut and looked up once. Few of them are outside ASCII, which the faster ways do not take.
+    sentences = [d.sentence_text(s).replace(END, " ").split() for d in documents for s in d.sentences]
+    running = [*chain.from_iterable(sentences)]
+    strings = sorted(dict.fromkeys(running), key=str.isascii)
+    numbers = {string: number for number, string in enumerate(strings)}
+    places = np.array([*map(numbers.__getitem__, running)], dtype=np.int64)
+    lengths = np.array([*map(len, sentences)], dtype=np.int64)
+    first_plain = bisect_left(strings, True, key=str.isascii)
+    # The end of each is marked, so that many are cleaned and cut at once.
+    joined = [f" {END} ".join([*group, ""]) for group in (strings[:first_plain], strings[first_plain:])]
+    found = [*chain.from_iterable(map(terms, joined))]
+    word_ids = map(vocabulary.word_ids.__getitem__, chain.from_iterable(map(words, joined)))
+    stem_ids = map(vocabulary.term_ids.__getitem__, found)
+    of_words, of_stems = (
+        _spread(*_packed(ids, END_ID), places, lengths, sizes) for ids in (word_ids, stem_ids)
     )
+    of_pieces = [(_no_ids(), np.zeros(size, dtype=np.int64)) for size in sizes]
+    if vocabulary.pieces is not None:
+        splits = chain.from_iterable(map(vocabulary.pieces.splits.__getitem__, found))
+        of_pieces = _spread(*_packed(splits, len(vocabulary.pieces.names)), places, lengths, sizes)
+    return [
+        TokenisedDocument(
+            *its_words,
+            *its_stems,
+            characters=np.array([s.end - s.begin for s in document.sentences], dtype=np.int64),
+            titles=np.array([s.section == "title" for s in document.sentences], dtype=np.bool_),
+            pieces=its_pieces,
+            piece_counts=piece_counts,
+        )
+        for document, its_words, its_stems, (its_pieces, piece_counts) in zip(
+            documents, of_words, of_stems, of_pieces, strict=True
+        )
+    ]
 
 
 def _packed(ids: Iterable[int], end: int) -> tuple[Ints, Ints]:
-    """The ids of all units, stop words left out, and how many each unit has."""
+    """The ids of all strings, stop words left out, and how many each has."""
     found = np.array([*ids], dtype=np.int64)
     found = found[found != STOP]
     ends = np.flatnonzero(found == end)
-    counts = ends.copy()
-    counts[1:] -= ends[:-1] + 1
-    return found[found != end], counts
+    return found[found != end], np.diff(ends - np.arange(len(ends)), prepend=0)
+
+
+def _spread(
+    ids: Ints, counts: Ints, places: Ints, lengths: Ints, sizes: Sequence[int]
+) -> list[tuple[Ints, Ints]]:
+    """Of each document, of ``sizes`` units: its ids, and how many each unit has.
+
+    ``ids``, ``counts``: of the distinct strings. ``places``: the number of each string of the text.
+    ``lengths``: strings of each unit.
+    """
+    repeats = counts[places]
+    ends = np.cumsum(repeats)
+    first = (np.cumsum(counts) - counts)[places] - (ends - repeats)
+    of_text = ids[np.repeat(first, repeats) + np.arange(len(first) and int(ends[-1]))]
+    unit_ends = np.concatenate([[0], ends])[np.cumsum(lengths)]
+    unit_counts = np.diff(unit_ends, prepend=0)
+    spread, unit, begin = [], 0, 0
+    for size in sizes:
+        of_units = unit_counts[unit : unit + size].copy()
+        stop = begin + int(of_units.sum())
+        # Copies, as a part would hold on to the whole.
+        spread.append((of_text[begin:stop].copy(), of_units))
+        unit, begin = unit + size, stop
+    return spread
 
 
 def _no_ids() -> Ints:
@@ -102,39 +145,44 @@ def _no_ids() -> Ints:
 class DocumentCache(Generic[T]):
     """What is made of documents, the ``capacity`` most recently used: popular citations come back often."""
 
-    def __init__(self, make: Callable[[Document], T], capacity: int) -> None:
+    def __init__(self, make: Callable[[Sequence[Document]], Sequence[T]], capacity: int) -> None:
+        """``make``: of several documents at once, in their order."""
         self._make = make
         self._capacity = capacity
         self._known: OrderedDict[tuple[str, str, str], T] = OrderedDict()
         self._lock = Lock()
 
-    def __call__(self, document: Document) -> T:
-        if not document.pmid:  # a text that somebody sent: of any size, and hardly ever to come back
-            return self._make(document)
+    def __call__(self, documents: Sequence[Document]) -> list[T]:
         # Not the version: PubMed revises most citations without a new one.
-        key = (document.pmid, document.title, document.abstract)
+        keys = [(document.pmid, document.title, document.abstract) for document in documents]
+        found: dict[tuple[str, str, str], T] = {}
         with self._lock:
-            found = self._known.get(key)
-            if found is not None:
-                self._known.move_to_end(key)
-                return found
-        made = self._make(document)
-        if self._capacity:
+            for key in keys:
+                if (known := self._known.get(key)) is not None:
+                    self._known.move_to_end(key)
+                    found[key] = known
+        missing = {key: document for key, document in zip(keys, documents, strict=True) if key not in found}
+        if missing:
+            made = zip(missing, self._make([*missing.values()]), strict=True)
+            found |= made
             with self._lock:
-                self._known[key] = made
+                for key in missing:
+                    # A text that somebody sent: of any size, and hardly ever to come back.
+                    if key[0]:
+                        self._known[key] = found[key]
                 while len(self._known) > self._capacity:
                     self._known.popitem(last=False)
-        return made
+        return [found[key] for key in keys]
 
 
 class DocumentTokens:
     """Tokenises documents, keeping those most recently used."""
 
     def __init__(self, vocabulary: Vocabulary, capacity: int = 20_000) -> None:
-        self._tokenised = DocumentCache(lambda document: tokenise_document(document, vocabulary), capacity)
+        self._tokenised = DocumentCache(lambda found: tokenise_documents(found, vocabulary), capacity)
 
     def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
-        return [self._tokenised(document) for document in documents]
+        return self._tokenised(documents)
 
 
 def concatenate(arrays: Iterable[Ints]) -> Ints:

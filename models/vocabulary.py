@@ -16,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 from bioasq.domain import Document
 from bioasq.errors import BioqaError
 from models.arrays import Floats, Ints
+from models.matching import inverse_document_frequencies
 from models.pieces import FILES as PIECES_FILES
 from models.pieces import PiecesError, WordPieces
 from models.text import END, STOP_WORDS, stem, terms, unknown_id, words
@@ -66,7 +67,7 @@ class Vocabulary:
     words: tuple[str, ...]
     """Cleaned words (``models.text.words``), most frequent first."""
     idf: Floats
-    """[V] ln(1 + (N - df + .5) / (df + .5)) over the corpus's N documents."""
+    """[V] ``models.matching.inverse_document_frequencies`` over the corpus."""
     vectors: Floats
     """[V, dimensions] skip-gram vectors, not normalised."""
     terms: tuple[str, ...]
@@ -212,7 +213,7 @@ class _Counts:
 
 def _idf(document_counts: list[int], documents: int) -> Floats:
     df = np.array(document_counts, dtype=np.float64)
-    return _half(np.log1p((documents - df + 0.5) / (df + 0.5)))
+    return _half(inverse_document_frequencies(df, documents))
 
 
 def _half(values: Floats) -> Floats:

@@ -95,7 +95,7 @@ def _systems(
     from models.cascade_files import load
     from models.experiments import systems
 
-    few = systems.changed(systems.FEW, share)
+    few, more = (systems.changed(of, share) for of in (systems.FEW, systems.MORE))
     wanted = systems.without_encoder()
     if cascade is not None:
         loaded = load(cascade)
@@ -104,7 +104,7 @@ def _systems(
     if zero_shot is not None:
         wanted.append(systems.zero_shot(zero_shot, prompt, few))
     if encoder is not None:
-        wanted += systems.with_encoder(encoder, few)
+        wanted += systems.with_encoder(encoder, few, more)
     return [*wanted, *systems.ablations()]
 
 

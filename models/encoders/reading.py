@@ -1,6 +1,7 @@
 """Questions and documents as an encoder's word pieces."""
 
 from collections.abc import Sequence
+from itertools import chain, islice
 from typing import Literal
 
 import numpy as np
@@ -31,7 +32,7 @@ class Reader:
 
     def __call__(self, question: str, documents: Sequence[Document]) -> Pieces:
         asked = self._cut(self._pieced([question.replace(END, " ")])[0])
-        units = tuple(unit for document in documents for unit in self._units(document))
+        units = tuple(chain.from_iterable(self._units(documents)))
         return Pieces(asked, units, self._by_word)
 
     def truncated(self, pieces: Pieces) -> int:
@@ -41,9 +42,13 @@ class Reader:
             room = self.encoder.room_beside(len(pieces.question.ids))
         return sum(len(unit.ids) > room for unit in pieces.units)
 
-    def _read(self, document: Document) -> tuple[Pieced, ...]:
-        texts = [document.sentence_text(sentence).replace(END, " ") for sentence in document.sentences]
-        sentences = self._pieced(texts)
+    def _read(self, documents: Sequence[Document]) -> list[tuple[Pieced, ...]]:
+        texts = [[d.sentence_text(s).replace(END, " ") for s in d.sentences] for d in documents]
+        # All at once: the tokeniser has threads.
+        pieced = iter(self._pieced([*chain.from_iterable(texts)]))
+        return [self._units_of([*islice(pieced, len(of_document))]) for of_document in texts]
+
+    def _units_of(self, sentences: Sequence[Pieced]) -> tuple[Pieced, ...]:
         if not self._by_document:
             return tuple(map(self._cut, sentences))
         starts = np.cumsum([0, *(len(s.ids) for s in sentences)])

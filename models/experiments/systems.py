@@ -14,11 +14,25 @@ WHOLE = Share(watched=120)
 """For rankers without encoder: everything, but only so many development questions after every epoch."""
 SOME = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
 """For ablations, which are many, and for BCNN."""
-FEW = Share(train_questions=150, irrelevant=1, watched=30, dev_questions=40, test_questions=60, candidates=10)
+FEW = Share(train_questions=80, irrelevant=1, watched=20, dev_questions=40, test_questions=60, candidates=10)
 """For rankers over an encoder, to fit two cores: what ``with_encoder`` takes where nothing else is said."""
+MORE = replace(FEW, train_questions=400, watched=30, test_questions=120)
+"""For JBERT, so that one fine-tuned ranker has seen enough to be judged."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
 LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
+SOFT: dict[str, Any] = {
+    "features": "soft",
+    "last_layer": False,
+    "sentence_hidden": 24,
+    "sentence_bias": True,
+    "irrelevant_documents": 4,
+    "document_loss": "softmax",
+    "listwise_weight": 1.0,
+    "falling_rate": True,
+    "epochs": 8,
+    "patience": 8,
+}
 _VECTORS = {"epochs": 6, "patience": 3}
 """The paper trains up to 30 epochs and waits 4; here dev scores no longer rise after the sixth or so."""
 _TUNED = {"frozen_epochs": 4, "encoder_learning_rate": 5e-5}
@@ -55,7 +69,8 @@ def without_encoder() -> list[System]:
         System("PDRMM+PDRMM", "pipeline", sentences, pdrmm),
         System("Sentence PDRMM", "joint", sentences),
         System("JPDRMM", "joint", _part("jpdrmm")),
-        System("JPDRMM extended, listwise (the default)", "ours", _part("jpdrmm", **LISTWISE)),
+        System("jpdrmm (JPDRMM, extended, listwise)", "ours", _part("jpdrmm", **LISTWISE)),
+        System("soft (the default)", "ours", _part("features", **SOFT)),
     ]
 
 
@@ -77,16 +92,17 @@ def ablations() -> list[System]:
     return [System(name, "ablation", part, seeds=1) for name, part in parts.items()]
 
 
-def with_encoder(encoder: str, share: Share = FEW) -> list[System]:
+def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[System]:
     """Rows over an encoder, the cheapest first. Of fine-tuned ones half of the layers learn, after 4 epochs
-    with the encoder frozen.
+    with the encoder frozen. ``more``: of JBERT.
     """
 
     lower = {"frozen_layers": 3}
 
     def over(ranker: str, **changes: Any) -> Part:
         tuned = _TUNED if settings_of(ranker).fine_tune else {}
-        return Part(settings_of(ranker, encoder=encoder, **tuned, **changes), share)
+        settings = settings_of(ranker, encoder=encoder, **tuned, **changes)
+        return Part(settings, more if ranker == "jbert" else share)
 
     bert = over("bert", **lower, epochs=5)
     rows = [zero_shot(encoder, "", share)]
@@ -131,7 +147,7 @@ def short(encoder: str) -> str:
 
 
 def _part(ranker: str, share: Share = WHOLE, without: FeatureGroup | None = None, **changes: Any) -> Part:
-    return Part(settings_of(ranker, **_VECTORS, **changes), share, without)
+    return Part(settings_of(ranker, **{**_VECTORS, **changes}), share, without)
 
 
 def _measuring(share: Share) -> Share:

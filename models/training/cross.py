@@ -24,6 +24,7 @@ from models.evaluation import SentenceCase, sentence_auc
 from models.features import FeatureSet, Scaling
 from models.rankers.cross import CrossEncoder, sentence_texts
 from models.training.data import Pool, Prepared
+from models.training.rates import rate_factor
 
 RIVALS = 20
 """Of the best irrelevant candidates, how many an irrelevant document is drawn from."""
@@ -139,7 +140,7 @@ def fit(
     while done < len(order) and seconds < 60 * settings.minutes:
         share = max(done / len(order), seconds / (60 * settings.minutes))
         for group, rate in zip(optimiser.param_groups, rates, strict=True):
-            group["lr"] = rate * schedule(share, settings.warm_up)
+            group["lr"] = rate * rate_factor(share, settings.warm_up)
         step = order[done : done + settings.documents_per_step]
         losses.append(_step(model, step, optimiser, settings, done))
         done += len(step)
@@ -152,13 +153,6 @@ def fit(
         _keep(state, model, optimiser, done, seconds)
     model.encoder.freeze()
     return Progress(done, len(order), float(np.mean(losses[-25:])) if losses else 0.0, seconds)
-
-
-def schedule(share: float, warm_up: float) -> float:
-    """The factor of the learning rates when that share of training is over: up to 1, then down to .03."""
-    if share < warm_up:
-        return min(1.0, 0.02 + share / warm_up)
-    return max(0.03, 1 - (share - warm_up) / (1 - warm_up))
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:

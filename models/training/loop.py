@@ -21,12 +21,10 @@ from models.arrays import Booleans
 from models.batch import Batch, Example, collate
 from models.rankers.heads import Scores
 from models.registry import RANKERS, DocumentLoss, RankerSettings, encoder_of, learned_state
+from models.training.rates import rate_factor
 from models.training.resume import Epoch as Epoch
 from models.training.resume import Training
 from models.vocabulary import Vocabulary
-
-_LEAST_RATE = 0.02
-"""What a falling learning rate comes down to, of what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,7 @@ def _train_epoch(
         if settings.falling_rate:
             share = (len(training.epochs) + start / len(pairs)) / settings.epochs
             for group, rate in zip(training.optimiser.param_groups, rates, strict=True):
-                group["lr"] = rate * max(_LEAST_RATE, 1 - share)
+                group["lr"] = rate * rate_factor(share)
         training.optimiser.zero_grad()
         total = 0.0
         for first in range(0, len(step), settings.pairs_at_once):

@@ -14,6 +14,7 @@ from torch import nn
 from bioasq.domain import Document
 from models.arrays import Floats
 from models.encoders.loading import EncoderError, device_of, open_encoder
+from models.matching import inverse_document_frequencies
 from models.pieces import CONTINUES, WordPieces, as_stored
 from models.text import terms
 
@@ -42,7 +43,7 @@ def distil(
     return WordPieces(
         tuple(names[i] for i in kept),
         as_stored(principal_components(states, dimensions)),
-        np.log1p((total - df + 0.5) / (df + 0.5)).astype(np.float16).astype(np.float32),
+        inverse_document_frequencies(df, total).astype(np.float16).astype(np.float32),
     )
 
 

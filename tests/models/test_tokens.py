@@ -1,19 +1,23 @@
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import chain
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from bioasq.domain import Document, Sentence
 from models.text import STOP_WORDS, stem, terms, words
 from models.tokens import (
     DocumentTokens,
     TokenisedDocument,
     concatenate,
     tokenise_document,
+    tokenise_documents,
     tokenise_question,
 )
 from models.vocabulary import Vocabulary
-from tests.models.toys import DOCUMENTS, document
+from tests.models.toys import DOCUMENTS, document, pieces_of, vocabulary_of
 
 TEXT = document(
     1,
@@ -22,6 +26,12 @@ TEXT = document(
     "...",
     "The of and.",
     "Velorin cures ferroplegia.",
+)
+
+
+VOCABULARY = replace(
+    vocabulary_of(("zelosis", "velorin", "il-2tnf-", "the", "a")),
+    pieces=pieces_of(("zel", "##osis", "velorin", "il", "2", "the", "a", "##b", "\u03b1", "\u03c3")),
 )
 
 
@@ -84,6 +94,32 @@ def test_a_question_without_the_white_space_around_it(vocabulary: Vocabulary) ->
     assert (empty.words.tolist(), empty.stems.tolist(), empty.characters) == ([], [], 1)
 
 
+def test_many_documents_are_what_each_is_alone() -> None:
+    greek = document(3, "Zelosis (IL-2/TNF-\u03b1)\u2028\x1cin \u039f\u0394\u039f\u03a3.")
+    many = [document(1), TEXT, *DOCUMENTS, greek, document(4)]
+    for pieces in (False, True):
+        known = replace(VOCABULARY, pieces=VOCABULARY.pieces if pieces else None)
+        alone = [tokenise_document(each, known) for each in many]
+        together = tokenise_documents(many, known)
+        for name in (field.name for field in fields(TokenisedDocument)):
+            for one, other in zip(alone, together, strict=True):
+                assert getattr(one, name).dtype == getattr(other, name).dtype
+                assert getattr(one, name).tolist() == getattr(other, name).tolist()
+    assert tokenise_documents([], VOCABULARY) == []
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_is_cut_at_its_white_space_and_means_the_same(text: str) -> None:
+    source = Document("1", 1, text, "", None, (Sentence("title", 0, len(text)),))
+    found = tokenise_document(source, VOCABULARY)
+    text = text.replace("\0", " ")
+    assert VOCABULARY.pieces is not None
+    assert found.words.tolist() == _ids(text, VOCABULARY)
+    assert found.stems.tolist() == _stem_ids(text, VOCABULARY)
+    assert found.pieces.tolist() == [p for term in terms(text) for p in VOCABULARY.pieces.splits[term]]
+
+
 def _words(found: list[TokenisedDocument]) -> list[list[int]]:
     return [tokens.words.tolist() for tokens in found]
 
@@ -124,3 +160,16 @@ def test_threads_share_the_cache(vocabulary: Vocabulary) -> None:
 def test_concatenating_nothing_gives_integers() -> None:
     assert concatenate([]).dtype == np.int64
     assert concatenate([np.array([1]), np.array([2, 3])]).tolist() == [1, 2, 3]
+
+
+def test_a_document_twice_in_one_call_is_read_once(vocabulary: Vocabulary) -> None:
+    one, two = DOCUMENTS[:2]
+    found = DocumentTokens(vocabulary, capacity=1)([one, two, one])
+    assert found[0] is found[2]
+    assert _words(found) == _words([tokenise_document(d, vocabulary) for d in (one, two, one)])
+
+
+def test_what_somebody_sent_is_not_kept(vocabulary: Vocabulary) -> None:
+    tokens = DocumentTokens(vocabulary)
+    sent = replace(DOCUMENTS[0], pmid="")
+    assert tokens([sent])[0] is not tokens([sent])[0]

@@ -19,7 +19,6 @@ from models.training.cross import (
     gold_documents,
     loss_of,
     rival_loss,
-    schedule,
 )
 from models.training.data import Prepared
 from tests.models.encoders.tiny import tiny_encoder
@@ -155,8 +154,3 @@ def test_irrelevant_documents_fall_behind(model: CrossEncoder, documents: list[G
             for text in (document.text, *document.rivals)
         ]
         assert best[0] > max(best[1:])
-
-
-def test_rates_rise_and_fall() -> None:
-    rates = [schedule(share, 0.1) for share in (0.0, 0.05, 0.1, 0.55, 1.0)]
-    assert rates == pytest.approx([0.02, 0.52, 1.0, 0.5, 0.03])
