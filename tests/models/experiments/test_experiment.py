@@ -1,3 +1,4 @@
+import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -21,7 +22,7 @@ from models.experiments.shares import Share, some
 from models.experiments.systems import System, ablations, changed, with_encoder, without_encoder
 from models.ranking import Ranking
 from models.registry import settings_of
-from models.reranker import Reranker
+from models.reranker import DEFAULT, WEIGHTS, Reranker
 from models.training.data import Prepared
 from models.vocabulary import Vocabulary
 from tests.models.encoders.tiny import write_tiny
@@ -237,6 +238,14 @@ def test_zero_shot_is_the_cosine_of_the_encoders_own_vectors(data: Data, encoder
     mean = SentenceVectors(opened, "mean")(texts)
     assert np.linalg.norm(mean, axis=1) == pytest.approx(np.ones(len(texts)))
     assert not np.allclose(mean, SentenceVectors(opened, "cls")(texts))
+
+
+def test_the_default_is_trained_as_what_ships() -> None:
+    shipped = json.loads((WEIGHTS / DEFAULT / "config.json").read_text(encoding="utf-8"))["settings"]
+    row = next(system for system in without_encoder() if "the default" in system.name)
+    assert row.name.startswith(DEFAULT)
+    assert isinstance(row.sentences, Part)
+    assert row.sentences.settings.as_dict() == shipped
 
 
 def test_a_ranker_that_is_ready_is_measured_by_what_it_serves(data: Data, trained: Checkpoint) -> None:
