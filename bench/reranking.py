@@ -1,6 +1,6 @@
 """Re-ranking 100 documents and answering end to end: milliseconds a question, and where they go.
 
-    python -m bench.reranking --index DIR --questions FILE [--ranker NAME]
+    python -m bench.reranking --index DIR --questions FILE [--ranker NAME] [--first N]
 
 Warm: the model has run before. Cold documents have never been tokenised by this process, the usual case on
 all of MEDLINE; known documents come from the ranker's cache.
@@ -34,8 +34,10 @@ def main() -> None:
     parser.add_argument("--index", type=Path, required=True)
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--ranker", default=DEFAULT)
+    parser.add_argument("--first", type=int, help="so many questions; a ranker over an encoder takes seconds")
     options = parser.parse_args()
-    questions = [response.question.body for response in read_golden(options.questions).responses]
+    responses = read_golden(options.questions).responses[: options.first]
+    questions = [response.question.body for response in responses]
     with TantivyIndex.open(options.index) as index:
         found = [index.search(question, 100) for question in questions]
         sentences = [sum(len(c.document.sentences) for c in candidates) for candidates in found]

@@ -100,7 +100,7 @@ def _systems(
     if cascade is not None:
         loaded = load(cascade)
         name = f"Cascade, {loaded.budget_ms / 1000:g} s"
-        wanted.append(systems.ready(name, str(cascade), loaded.hash, few))
+        wanted.append(systems.ready(name, str(cascade), loaded.hash, more))
     if zero_shot is not None:
         wanted.append(systems.zero_shot(zero_shot, prompt, few))
     if encoder is not None:

@@ -17,7 +17,7 @@ SOME = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
 FEW = Share(train_questions=80, irrelevant=1, watched=20, dev_questions=40, test_questions=60, candidates=10)
 """For rankers over an encoder, to fit two cores: what ``with_encoder`` takes where nothing else is said."""
 MORE = replace(FEW, train_questions=400, watched=30, test_questions=120)
-"""For JBERT, so that one fine-tuned ranker has seen enough to be judged."""
+"""For JBERT, so that one fine-tuned ranker has seen enough to be judged; and to measure a cascade on."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
 LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
