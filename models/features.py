@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from models.arrays import Booleans, Floats, Ints
-from models.matching import Matches, bm25_scores, match
+from models.matching import Matches, bm25_scores, match, weighted_sums
 from models.soft import SOFT_DOCUMENT_FEATURES, SOFT_SENTENCE_FEATURES, soft_features
 from models.text import STOP_WORDS
 from models.tokens import TokenisedDocument, TokenisedQuestion, concatenate
@@ -169,7 +169,7 @@ class FeatureExtractor:
         idf = self._vocabulary.idf_of(matches.distinct)
         content = ~np.isin(matches.distinct, self._stop_ids)
         total_idf = max(float(idf.sum()), 1e-6)
-        common_idf = idf @ present
+        common_idf = weighted_sums(idf, present)
         means = self._vocabulary.means
         mean = means.sentence_words if unit == "sentence" else means.document_words
         relative = matches.counts / np.maximum(lengths, 1)
@@ -180,9 +180,9 @@ class FeatureExtractor:
             lengths.astype(np.float32),
             np.full(len(lengths), question.characters, dtype=np.float32),
             characters.astype(np.float32),
-            content.astype(np.float32) @ present,
+            weighted_sums(content.astype(np.float32), present),
             bm25_scores(relative, lengths, idf, mean, 1.2, 0.75),
-            (idf * content) @ present,
+            weighted_sums(idf * content, present),
             common_idf / total_idf,
         ]
 
@@ -192,7 +192,7 @@ class FeatureExtractor:
 
     def _idf_share(self, matches: Matches) -> Floats:
         idf = self._vocabulary.stem_idf_of(matches.distinct)
-        return (idf @ (matches.counts > 0)) / max(float(idf.sum()), 1e-6)
+        return weighted_sums(idf, matches.counts > 0) / max(float(idf.sum()), 1e-6)
 
 
 def z_scores(scores: Floats) -> Floats:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.arrays import Floats, Ints
+from models.arrays import Booleans, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,15 @@ def _distinct_bigrams(terms: Ints) -> int:
     return len(set(zip(terms[:-1].tolist(), terms[1:].tolist(), strict=True)))
 
 
+def weighted_sums(weights: Floats, rows: Floats | Booleans) -> Floats:
+    """[terms] · [terms, units] → [units].
+
+    Not by ``@``: numpy's threads go on waiting for work for a while, on the cores that torch's then need.
+    """
+    sums: Floats = np.einsum("t,tu->u", weights, rows)
+    return sums
+
+
 def inverse_document_frequencies(having: Floats | Ints, total: int) -> Floats:
     """[terms] ln(1 + (N - df + .5) / (df + .5)) of N texts in all, df of which have the term."""
     idf: Floats = np.log1p((total - having + 0.5) / (having + 0.5))
@@ -55,5 +64,4 @@ def inverse_document_frequencies(having: Floats | Ints, total: int) -> Floats:
 def bm25_scores(counts: Floats, lengths: Ints, idf: Floats, mean: float, k1: float, b: float) -> Floats:
     """Okapi BM25 of each unit; ``counts`` [terms, units] may be relative frequencies."""
     norm = k1 * (1 - b + b * lengths / max(mean, 1e-6))
-    saturated: Floats = idf @ (counts * (k1 + 1) / (counts + np.maximum(norm, 1e-6)))
-    return saturated
+    return weighted_sums(idf, counts * (k1 + 1) / (counts + np.maximum(norm, 1e-6)))

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from models.arrays import Floats, Ints
+from models.matching import weighted_sums
 from models.pieces import WordPieces
 from models.tokens import TokenisedDocument, TokenisedQuestion, concatenate
 
@@ -40,8 +42,7 @@ class SoftMatches:
 
     def shares(self, power: int = 1) -> Floats:
         """[units] The weighted mean of the cosines' powers: the higher, the less a mere likeness counts."""
-        shares: Floats = self.weights @ self.closest**power
-        return shares
+        return weighted_sums(self.weights, self.closest**power)
 
 
 def soft_features(
@@ -71,7 +72,8 @@ def soft_match(asked: Ints, pieces: Ints, counts: Ints, known: WordPieces) -> So
     filled = counts > 0
     if len(asked) and filled.any():
         # Of every piece that there is, which costs less than of every piece that occurs.
-        cosines = np.maximum(known.vectors @ known.vectors[asked].T, 0)
+        vectors = torch.from_numpy(known.vectors)
+        cosines = (vectors @ vectors[asked].T).relu_().numpy()
         starts = (np.cumsum(counts) - counts)[filled]
         closest[:, filled] = np.maximum.reduceat(cosines[pieces], starts, axis=0).T
     weights = known.idf[asked]
