@@ -25,7 +25,7 @@ from models.training.data import Prepared
 from models.training.resume import Epoch
 from models.training.run import Development, PoolScores, train_model
 
-TIMED = 9
+TIMED = 5
 """Questions that a ranker's speed is measured on."""
 
 Progress = Callable[[str], None]
