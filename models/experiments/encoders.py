@@ -70,11 +70,16 @@ def _last_is_last(encoder: Encoder, sequence: EncoderInput) -> bool:
 
 
 def _inputs(part: Part, data: Data, encoder: Encoder) -> Iterator[EncoderInput]:
-    """Sequences of the training share, of the development questions and of all collections."""
+    """Sequences of the training share and of the watched questions; and, unless the encoder changes before they
+    are read, of the other development questions and of all collections.
+    """
     reader = reader_for(part.settings, encoder)
     share = part.share
-    dev = {id(q.response): q for n in (share.watched, share.dev_questions) for q in some(data.dev, n)}
-    measured = share.measured(dev.values()) + [q for qs in data.tests.values() for q in share.test(qs)]
+    numbers = (share.watched,) if part.settings.fine_tune else (share.watched, share.dev_questions)
+    dev = {id(q.response): q for n in numbers for q in some(data.dev, n)}
+    measured = share.measured(dev.values())
+    if not part.settings.fine_tune:
+        measured += [q for qs in data.tests.values() for q in share.test(qs)]
     for question, pools in [
         *((q, [q.retrieved]) for q in share.train(data.train)),
         *((q, [q.retrieved, q.gold]) for q in measured),
