@@ -70,8 +70,8 @@ def _last_is_last(encoder: Encoder, sequence: EncoderInput) -> bool:
 
 
 def _inputs(part: Part, data: Data, encoder: Encoder) -> Iterator[EncoderInput]:
-    """Sequences of the training share and of the watched questions; and, unless the encoder changes before they
-    are read, of the other development questions and of all collections.
+    """Sequences of the training share and of the watched questions; and, unless the encoder changes before
+    they are read, of the other development questions and of all collections.
     """
     reader = reader_for(part.settings, encoder)
     share = part.share
