@@ -16,7 +16,7 @@ SOME = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
 """For ablations, which are many, and for BCNN."""
 FEW = Share(train_questions=50, irrelevant=1, watched=10, dev_questions=30, test_questions=40, candidates=10)
 """For rankers over an encoder, to fit two cores: what ``with_encoder`` takes where nothing else is said."""
-MORE = replace(FEW, train_questions=150, watched=15, dev_questions=40, test_questions=60)
+MORE = replace(FEW, train_questions=150, watched=40, dev_questions=40, test_questions=60)
 """For JBERT, so that one fine-tuned ranker has seen enough to be judged; and to measure a cascade on."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
@@ -41,6 +41,7 @@ _TUNED: dict[str, Any] = {
     "falling_rate": True,
     "pairs_per_step": 8,
 }
+_FROZEN = {"pairs_per_step": 8, "epochs": 8}
 """With few questions, steps of few pairs, so that there are many. Rates fall over all epochs: when the
 encoder begins to learn, after 4 of 5 or 6, its rate is at 4e-5 or 7e-5."""
 
@@ -107,7 +108,7 @@ def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[S
     lower = {"frozen_layers": 3}
 
     def over(ranker: str, **changes: Any) -> Part:
-        tuned = _TUNED if settings_of(ranker).fine_tune else {}
+        tuned = _TUNED if settings_of(ranker).fine_tune else _FROZEN
         settings = settings_of(ranker, encoder=encoder, **tuned, **changes)
         return Part(settings, more if ranker == "jbert" else share)
 
