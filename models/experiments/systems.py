@@ -35,15 +35,16 @@ SOFT: dict[str, Any] = {
 }
 _VECTORS = {"epochs": 6, "patience": 3}
 """The paper trains up to 30 epochs and waits 4; here dev scores no longer rise after the sixth or so."""
+_FROZEN = {"pairs_per_step": 8, "epochs": 8}
+"""With few questions, steps of few pairs, so that there are many."""
 _TUNED: dict[str, Any] = {
+    "pairs_per_step": 8,
     "frozen_epochs": 4,
     "encoder_learning_rate": 2e-4,
     "falling_rate": True,
-    "pairs_per_step": 8,
 }
-_FROZEN = {"pairs_per_step": 8, "epochs": 8}
-"""With few questions, steps of few pairs, so that there are many. Rates fall over all epochs: when the
-encoder begins to learn, after 4 of 5 or 6, its rate is at 4e-5 or 7e-5."""
+"""Rates fall over all epochs: when the encoder begins to learn, after 4 of 5 or 6, its rate is at 4e-5 or
+7e-5."""
 
 
 @dataclass(frozen=True, slots=True)
