@@ -16,7 +16,7 @@ SOME = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
 """For ablations, which are many, and for BCNN."""
 FEW = Share(train_questions=50, irrelevant=1, watched=10, dev_questions=30, test_questions=40, candidates=10)
 """For rankers over an encoder, to fit two cores: what ``with_encoder`` takes where nothing else is said."""
-MORE = replace(FEW, train_questions=150, watched=40, dev_questions=40, test_questions=60)
+MORE = replace(FEW, train_questions=120, watched=30, test_questions=50)
 """For JBERT, so that one fine-tuned ranker has seen enough to be judged; and to measure a cascade on."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
