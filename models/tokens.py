@@ -68,7 +68,7 @@ def tokenise_document(document: Document, vocabulary: Vocabulary) -> TokenisedDo
 
 
 def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) -> list[TokenisedDocument]:
-    """All at once, which takes half the time: what many of them have is looked up once."""
+    """All at once, which is 1.3 to 1.6 times as fast: what many of them have is looked up once."""
     sizes = [len(document.sentences) for document in documents]
     # Cleaning and the cut into terms never reach over white space, so each distinct string between it is
     # cleaned, cut and looked up once. Few of them are outside ASCII, which the faster ways do not take.
