@@ -125,7 +125,7 @@ def _spread(
     repeats = counts[places]
     ends = np.cumsum(repeats)
     first = (np.cumsum(counts) - counts)[places] - (ends - repeats)
-    of_text = ids[np.repeat(first, repeats) + np.arange(len(first) and int(ends[-1]))]
+    of_text = ids[np.repeat(first, repeats) + np.arange(int(repeats.sum()))]
     unit_ends = np.concatenate([[0], ends])[np.cumsum(lengths)]
     unit_counts = np.diff(unit_ends, prepend=0)
     spread, unit, begin = [], 0, 0

@@ -54,7 +54,6 @@ def vocabulary(
     seed: SeedOption = 1,
 ) -> None:
     """Make a vocabulary from MEDLINE files: word vectors and document frequencies."""
-    from models.training.pieces import distil
     from models.vocabulary import Vocabulary
 
     require_files(files)
@@ -63,6 +62,8 @@ def vocabulary(
             _documents(files, report), dimensions=dimensions, min_count=min_count, seed=seed
         )
     if encoder is not None:
+        from models.training.pieces import distil
+
         with progress("word pieces", len(files)) as report:
             pieces = distil(encoder, _documents(files, report), dimensions=piece_dimensions)
         made = replace(made, pieces=pieces)
