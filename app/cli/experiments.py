@@ -95,12 +95,14 @@ def _systems(
     from models.cascade_files import load
     from models.experiments import systems
 
-    few, more = (systems.changed(of, share) for of in (systems.FEW, systems.MORE))
+    few, more, of_ready = (
+        systems.changed(of, share) for of in (systems.FEW, systems.MORE, systems.READY)
+    )
     wanted = systems.without_encoder()
     if cascade is not None:
         loaded = load(cascade)
         name = f"Cascade, {loaded.budget_ms / 1000:g} s"
-        wanted.append(systems.ready(name, str(cascade), loaded.hash, more))
+        wanted.append(systems.ready(name, str(cascade), loaded.hash, of_ready))
     if zero_shot is not None:
         wanted.append(systems.zero_shot(zero_shot, prompt, few))
     if encoder is not None:

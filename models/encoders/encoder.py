@@ -95,9 +95,13 @@ class Encoder(nn.Module):
         self.train(self.training)
 
     def train(self, mode: bool = True) -> "Encoder":
-        """As torch's, but a frozen encoder never drops anything out."""
+        """As torch's, but what is frozen never drops anything out."""
         super().train(mode)
         self.transformer.train(mode and self.learns)
+        for module in self.transformer.modules():
+            parameters = list(module.parameters())
+            if parameters and not any(parameter.requires_grad for parameter in parameters):
+                module.eval()
         return self
 
     @property

@@ -16,8 +16,12 @@ SOME = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
 """For ablations, which are many, and for BCNN."""
 FEW = Share(train_questions=50, irrelevant=1, watched=10, dev_questions=30, test_questions=40, candidates=10)
 """For rankers over an encoder, to fit two cores: what ``with_encoder`` takes where nothing else is said."""
-MORE = replace(FEW, train_questions=120, watched=30, test_questions=50)
-"""For JBERT, so that one fine-tuned ranker has seen enough to be judged; and to measure a cascade on."""
+READY = replace(FEW, test_questions=50)
+"""For a ranker that is trained already."""
+MORE = Share(irrelevant=1, watched=40, dev_questions=100, test_questions=150, candidates=20)
+"""For ``LEARNED_FROM_ALL``: two epochs of fine-tuning take about an hour on two cores."""
+LEARNED_FROM_ALL = ("jbert-adapt-nf", "jbert-nf", "jbert")
+"""What learns from all of the questions, so that one fine-tuned ranker can be judged."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
 LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
@@ -103,7 +107,7 @@ def ablations() -> list[System]:
 
 def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[System]:
     """Rows over an encoder, the cheapest first. Of fine-tuned ones half of the layers learn, after 4 epochs
-    with the encoder frozen. ``more``: of JBERT.
+    with the encoder frozen. ``more``: of ``LEARNED_FROM_ALL``.
     """
 
     lower = {"frozen_layers": 3}
@@ -111,13 +115,15 @@ def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[S
     def over(ranker: str, **changes: Any) -> Part:
         tuned = _TUNED if settings_of(ranker).fine_tune else _FROZEN
         settings = settings_of(ranker, encoder=encoder, **tuned, **changes)
-        return Part(settings, more if ranker == "jbert" else share)
+        return Part(settings, more if ranker in LEARNED_FROM_ALL else share)
 
     bert = over("bert", **lower, epochs=5)
     rows = [zero_shot(encoder, "", share)]
     for name in ("jbert", "bjpdrmm"):
         for suffix in ("-adapt-nf", "-nf", "", "-adapt"):
-            tuned = {} if suffix.endswith("nf") else {**lower, "epochs": 6 if name + suffix == "jbert" else 5}
+            tuned: dict[str, Any] = {} if suffix.endswith("nf") else {**lower, "epochs": 5}
+            if name + suffix == "jbert":
+                tuned |= {"epochs": 6, "pairs_at_once": 8}
             title = RANKERS[name + suffix].title
             part = over(name + suffix, **tuned)
             rows.append(System(title, "joint", part, seeds=1 if tuned or name == "bjpdrmm" else 3))
@@ -134,7 +140,7 @@ def zero_shot(encoder: str, prompt: str, share: Share = FEW) -> System:
     )
 
 
-def ready(name: str, folder: str, fingerprint: str, share: Share = FEW) -> System:
+def ready(name: str, folder: str, fingerprint: str, share: Share = READY) -> System:
     """``share``: of questions alone, as such a ranker chooses itself what it reads."""
     of_questions = replace(_measuring(share), candidates=0)
     return System(name, "ours", Ready(folder, fingerprint, of_questions), seeds=1)

@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModel, AutoTokenizer
@@ -167,6 +168,9 @@ def test_freezing(tmp_path: Path, layers: int | None, frozen: tuple[str, ...]) -
     for name, parameter in encoder.transformer.named_parameters():
         assert parameter.requires_grad != name.startswith(frozen), name
     assert encoder.learns == encoder.transformer.training == (layers is not None)
+    for name, module in encoder.transformer.named_modules():
+        if isinstance(module, nn.Dropout):
+            assert module.training == (encoder.learns and not name.startswith(frozen)), name
     states = encoder.states(_pairs(encoder))
     assert states.requires_grad == (layers is not None)
     if layers is not None:
