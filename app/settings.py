@@ -10,11 +10,10 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bioasq.errors import BioqaError
 from indexer.search.mapping import DEFAULT_SHAPE, Shape
 from indexer.search.place import Access
+from models.bundled import DEFAULT
 
 PREFIX = "BIOQA_"
 MAX_CANDIDATES = 1000
-DEFAULT_RANKER = "soft"
-"""As models.reranker.DEFAULT, which takes torch to read."""
 
 
 def _cores() -> int:
@@ -80,9 +79,7 @@ class Settings(BaseSettings):
     keep_releases: int = Field(
         default=1, ge=0, le=100, description="Releases that `bioqa update` keeps beside the serving one."
     )
-    ranker: str = Field(
-        default=DEFAULT_RANKER, description="The ranker: one that is bundled, by name, or a folder."
-    )
+    ranker: str = Field(default=DEFAULT, description="The ranker: one that is bundled, by name, or a folder.")
     rankers: str | None = Field(
         default=None,
         description="Further rankers that questions may name: names or folders, with commas between them.",

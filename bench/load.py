@@ -24,7 +24,7 @@ import psutil
 
 from bench.serving import WARM_UP_S, Load, Served, ask, served
 from bioasq.files import read_golden
-from models.reranker import DEFAULT
+from models.bundled import DEFAULT
 
 WATCH_EVERY_S = 0.2
 SETTLE_S = 5.0

@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bioasq.files import read_golden
-from models.reranker import DEFAULT
+from models.bundled import DEFAULT
 
 WARM_UP_S = 3.0
 

@@ -14,14 +14,14 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from models import checkpoint
+from models import bundled, checkpoint
 from models.cascade import BUDGET_MS, Cascade, CascadeError, Combination, Speed
 from models.encoders.encoder import Encoder
 from models.features import feature_counts
 from models.folders import written_whole
-from models.rankers.cross import CrossEncoder, group_pieces
+from models.rankers.cross import CrossEncoder
 from models.registry import RANKERS
-from models.reranker import WEIGHTS, Reranker
+from models.reranker import Reranker
 from models.selection import Calibration
 
 FORMAT = 2
@@ -30,7 +30,7 @@ KIND = "cascade"
 
 def folder_of(name_or_folder: str | Path) -> Path | None:
     """The cascade's folder: itself, or one of that name beside the bundled rankers; None if it is none."""
-    for folder in (WEIGHTS / name_or_folder, Path(name_or_folder)):
+    for folder in (bundled.WEIGHTS / name_or_folder, Path(name_or_folder)):
         path = folder / "config.json"
         if path.is_file() and f'"kind": "{KIND}"' in path.read_text(encoding="utf-8", errors="replace"):
             return folder
@@ -77,7 +77,7 @@ def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") ->
     first = Reranker.load(folder / "first")
     if RANKERS[first.checkpoint.settings.ranker].units != "sentences":
         raise CascadeError(f"{folder / 'first'}: its ranker gives sentences no scores")
-    encoder = Encoder.load(str(folder / "encoder"), device=device, budget=group_pieces(device))
+    encoder = Encoder.load(str(folder / "encoder"), device=device)
     reader = CrossEncoder(encoder, feature_counts(first.checkpoint.settings.features)[1])
     head = folder / "head.safetensors"
     try:

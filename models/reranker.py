@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from bioasq.domain import Candidate, Document
-from models import checkpoint
+from models import bundled, checkpoint
 from models.arrays import Floats, Ints
 from models.batch import Example, collate, document_example, sentence_example
+from models.bundled import DEFAULT, available
 from models.checkpoint import Checkpoint, CheckpointError
 from models.features import SENTENCE_FEATURES, FeatureExtractor, Features
 from models.first_stage import bm25_candidates
@@ -20,14 +21,7 @@ from models.registry import RANKERS, encoder_of, reader_for
 from models.selection import Calibration
 from models.tokens import DocumentTokens, tokenise_question
 
-WEIGHTS = Path(__file__).parent / "weights"
-DEFAULT = "soft"
 _STEMMED_BM25 = SENTENCE_FEATURES.index("stemmed_bm25")
-
-
-def available() -> list[str]:
-    """Names of the checkpoints that come with the package."""
-    return sorted(path.parent.name for path in WEIGHTS.glob("*/config.json"))
 
 
 class Reranker:
@@ -54,7 +48,7 @@ class Reranker:
         """
         folder = Path(name_or_folder)
         if str(name_or_folder) in available():
-            folder = WEIGHTS / name_or_folder
+            folder = bundled.WEIGHTS / name_or_folder
         elif not folder.is_dir():
             names = ", ".join(available()) or "none"
             raise CheckpointError(

@@ -95,9 +95,7 @@ def _systems(
     from models.cascade_files import load
     from models.experiments import systems
 
-    few, more, of_ready = (
-        systems.changed(of, share) for of in (systems.FEW, systems.MORE, systems.READY)
-    )
+    few, more, of_ready = (systems.changed(of, share) for of in (systems.FEW, systems.MORE, systems.READY))
     wanted = systems.without_encoder()
     if cascade is not None:
         loaded = load(cascade)

@@ -16,12 +16,13 @@ from app.cli.console import Report, progress, say
 from app.cli.options import IndexOption, MedlineFiles, SeedOption
 from app.cli.preparing import VocabularyOption, preparing, vocabulary_of
 from app.opening import open_index
-from app.settings import DEFAULT_RANKER, load_settings
+from app.settings import load_settings
 from bioasq.domain import Document
 from bioasq.errors import BioqaError
 from indexer.events import Upsert
 from indexer.load import require_files
 from indexer.medline import read
+from models.bundled import DEFAULT
 
 if TYPE_CHECKING:
     from models.training.cross import Progress
@@ -149,9 +150,7 @@ def train_cascade(
         typer.Option("--output", "-o", metavar="DIR", help="The cascade to write.", show_default=False),
     ],
     index: IndexOption = None,
-    first: Annotated[
-        str, typer.Option(help="The ranker of all candidates: name or folder.")
-    ] = DEFAULT_RANKER,
+    first: Annotated[str, typer.Option(help="The ranker of all candidates: name or folder.")] = DEFAULT,
     frozen_layers: Annotated[int, typer.Option(min=0, help="Lower layers that do not learn.")] = 4,
     minutes: Annotated[
         float | None, typer.Option(min=1, help="Training ends then, whatever share it has seen.")

@@ -32,15 +32,18 @@ class Encoder(nn.Module):
         name: str = "",
         fingerprint: str = "",
         device: str = "cpu",
-        budget: int = 8192,
+        budget: int | None = None,
         max_pieces: int = 512,
     ) -> None:
-        """``budget``: word pieces, padding included, that go through the transformer at once."""
+        """``budget``: word pieces, padding included, that go through the transformer at once; unless given,
+        what suits the device.
+        """
         super().__init__()
         self.name = name
         self.fingerprint = fingerprint
         self.device = device_of(device)
-        self.budget = budget
+        # On a CPU larger groups are slower: their states no longer fit its caches.
+        self.budget = budget or (1024 if self.device.type == "cpu" else 16_384)
         self.transformer: Any = transformer.to(self.device)
         config: Any = transformer.config
         self.width = int(config.hidden_size)
@@ -64,7 +67,6 @@ class Encoder(nn.Module):
         *,
         device: str = "auto",
         download: bool = False,
-        budget: int = 8192,
         max_pieces: int = 512,
     ) -> "Encoder":
         """By folder, installed package or hub name; frozen. Raises EncoderError (models.encoders.loading)."""
@@ -76,7 +78,6 @@ class Encoder(nn.Module):
             name=name,
             fingerprint=fingerprint,
             device=device,
-            budget=budget,
             max_pieces=max_pieces,
         )
 

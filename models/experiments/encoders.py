@@ -14,7 +14,7 @@ from models.batch import Example
 from models.encoders.cache import StateCache, key_of
 from models.encoders.encoder import Encoder
 from models.encoders.inputs import EncoderInput
-from models.encoders.loading import device_of, place_of
+from models.encoders.loading import place_of
 from models.experiments.making import Progress, timing
 from models.experiments.parts import Data, Part, PartScores, ZeroShot
 from models.experiments.shares import some
@@ -27,13 +27,8 @@ _AT_ONCE = 512
 
 
 def open_for(name: str, device: str, states: Path | None = None, *, half_precision: bool = True) -> Encoder:
-    """A fresh one, so that no run inherits what another fine-tuned. On a CPU it reads small groups.
-
-    ``states``: the folder of kept states.
-    """
-    on_cpu = device_of(device).type == "cpu"
-    # On a CPU larger groups are slower: their states no longer fit its caches.
-    encoder = Encoder.load(name, device=device, budget=1024 if on_cpu else 8192)
+    """A fresh one, so that no run inherits what another fine-tuned. ``states``: the folder of kept ones."""
+    encoder = Encoder.load(name, device=device)
     encoder.half_precision = half_precision
     if states is not None:
         encoder.cache = StateCache(states, encoder.fingerprint, encoder.width)

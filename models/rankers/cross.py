@@ -18,17 +18,10 @@ from bioasq.domain import Document
 from models.arrays import Floats, Ints
 from models.encoders.encoder import Encoder
 from models.encoders.inputs import EncoderInput, Pieced
-from models.encoders.loading import device_of
 from models.tokens import concatenate
 
 MAX_SENTENCE_PIECES = 128
 """A longer sentence is cut, which is counted."""
-
-
-def group_pieces(device: str) -> int:
-    """How many word pieces an encoder on that device best reads at once."""
-    # On a CPU larger groups are slower: their states no longer fit its caches.
-    return 1024 if device_of(device).type == "cpu" else 16_384
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from models.encoders.encoder import Encoder
 from models.encoders.loading import device_of, open_encoder
 from models.evaluation import SentenceCase, mean_average_precision, sentence_auc
 from models.features import feature_counts
-from models.rankers.cross import CrossEncoder, group_pieces, sentence_texts
+from models.rankers.cross import CrossEncoder, sentence_texts
 from models.ranking import RankedDocument, Ranking
 from models.reranker import Reranker
 from models.selection import Calibration
@@ -79,7 +79,6 @@ def train_files(
         name=encoder,
         fingerprint=fingerprint,
         device=device,
-        budget=group_pieces(device),
     )
     used = cheap.checkpoint.settings.features
     with torch.random.fork_rng(devices=[]):

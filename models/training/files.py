@@ -9,10 +9,10 @@ from typing import Any
 
 from bioasq.errors import BioqaError
 from bioasq.files import read_golden
+from models.bundled import DEFAULT, WEIGHTS, available
 from models.checkpoint import Checkpoint, save
 from models.encoders.cache import StateCache
 from models.registry import SettingsError, load_encoder, settings_of
-from models.reranker import DEFAULT, WEIGHTS, available
 from models.training.data import Prepared, Searcher, prepare
 from models.training.resume import Epoch
 from models.training.run import make_checkpoint

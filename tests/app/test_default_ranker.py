@@ -22,7 +22,7 @@ from bioasq.domain import Question, Response
 from bioasq.files import read_golden, submission_dict
 from bioasq.measures import evaluate
 from bioasq.validation import validate
-from models.reranker import DEFAULT, available
+from models.bundled import DEFAULT, available
 from tests.app.conftest import SAMPLE
 
 BIOQA = (sys.executable, "-c", "from app.cli import main; main()")

@@ -11,8 +11,8 @@ from app.opening import load_ranker, load_rankers, warm_up
 from app.settings import Settings
 from bioasq.domain import Candidate
 from bioasq.errors import BioqaError
+from models.bundled import DEFAULT, WEIGHTS, available
 from models.ranking import Ranking
-from models.reranker import DEFAULT, WEIGHTS, available
 from tests.app.conftest import LexicalRanker
 
 pytestmark = pytest.mark.skipif(DEFAULT not in available(), reason="no trained weights are bundled yet")

@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from bioasq.domain import Candidate
-from models import checkpoint, reranker
+from models import bundled, checkpoint
+from models.bundled import WEIGHTS, available
 from models.checkpoint import Checkpoint, CheckpointError
 from models.features import SENTENCE_FEATURES
 from models.ranking import Ranking
 from models.registry import build, settings_of
-from models.reranker import WEIGHTS, Reranker, available, ranking
+from models.reranker import Reranker, ranking
 from tests.models.conftest import VARIANTS
 from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import GOLDEN, ToyIndex, document
@@ -173,7 +174,7 @@ def test_loaded_from_a_folder(folder: Path, toy: Reranker, index: ToyIndex) -> N
 
 
 def test_loaded_by_a_bundled_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reranker, "WEIGHTS", folder.parent)
+    monkeypatch.setattr(bundled, "WEIGHTS", folder.parent)
     assert available() == ["toy"]
     assert Reranker.load("toy").name == "toy"
     with pytest.raises(CheckpointError, match=r"no ranker 'bert': .*\(toy\)"):
@@ -181,7 +182,7 @@ def test_loaded_by_a_bundled_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_none_bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(reranker, "WEIGHTS", tmp_path)
+    monkeypatch.setattr(bundled, "WEIGHTS", tmp_path)
     assert available() == []
     with pytest.raises(CheckpointError, match=r"\(none\)"):
         Reranker.load()

@@ -4,9 +4,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
 from models.encoders.encoder import Encoder

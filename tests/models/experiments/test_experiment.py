@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from bioasq.domain import Candidate
+from models.bundled import DEFAULT, WEIGHTS
 from models.checkpoint import Checkpoint
 from models.experiments import encoders, experiment
 from models.experiments.encoders import SentenceVectors, score_zero_shot
@@ -22,7 +23,7 @@ from models.experiments.shares import Share, some
 from models.experiments.systems import System, ablations, changed, with_encoder, without_encoder
 from models.ranking import Ranking
 from models.registry import settings_of
-from models.reranker import DEFAULT, WEIGHTS, Reranker
+from models.reranker import Reranker
 from models.training.data import Prepared
 from models.vocabulary import Vocabulary
 from tests.models.encoders.tiny import write_tiny
