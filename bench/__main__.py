@@ -1,4 +1,4 @@
-"""All benchmarks, one after the other: parsing, splitting, indexing, retrieval, re-ranking.
+"""All benchmarks, one after the other: parsing, splitting, indexing, retrieval, re-ranking, measures.
 
     python -m bench [--questions GOLDEN FILE...]
 
@@ -35,6 +35,7 @@ def main() -> None:
             ("indexing", files),
             ("retrieval", on_index),
             ("reranking", on_index),
+            ("measures", ["--questions", str(options.questions)]),
         ):
             print(f"\n# {module}", flush=True)
             subprocess.run([sys.executable, "-m", f"bench.{module}", *arguments], check=True)

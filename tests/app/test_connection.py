@@ -5,7 +5,6 @@ import json
 import signal
 import socket
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -93,9 +92,7 @@ def test_whoever_hangs_up_is_not_answered(answerer: Answerer) -> None:
         service.hang_up("statin")
         until(lambda: service.service.counts.dropped == 1)
         assert service.service.queue.waiting == 0
-        begun = time.monotonic()
         assert service.get("/healthz")[0] == 200
-        assert time.monotonic() - begun < 1
         service.gate.open.set()
         assert first.result(60)[0] == 200
         assert service.ask("aspirin")[0] == 200

@@ -1,7 +1,6 @@
 """What goes wrong in the service itself, and that waiting for a model holds up nothing else."""
 
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -80,11 +79,10 @@ def test_health_and_documents_answer_at_once_while_a_model_works(answerer: Answe
         asking.start()
         try:
             assert ranker.begun.wait(30)
-            begun = time.monotonic()
             assert client.get("/healthz").status_code == 200
             assert client.get("/readyz").status_code == 200
             assert client.get("/v1/documents/90000001").status_code == 200
-            assert time.monotonic() - begun < 1
+            # The model waits for the end of this test, and its question with it.
             assert asking.is_alive()
         finally:
             ranker.go_on.set()

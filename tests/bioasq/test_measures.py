@@ -1,8 +1,6 @@
 """The official measures: the organisers' own numbers, cases worked by hand, and what must always hold."""
 
 import json
-import random
-import time
 from math import exp, isfinite, log
 from pathlib import Path
 
@@ -234,19 +232,3 @@ def test_ends_before_begins_leave_every_number_finite(
     golden, system = [response("q", (), tuple(irregular))], [response("q", (), tuple(answer))]
     for left, right in ((golden, system), (system, golden)):
         assert all(isfinite(value) for value in evaluate(left, right, edition).official().values())
-
-
-def test_a_development_set_takes_well_under_a_second() -> None:
-    generator = random.Random(7)
-
-    def some(identifier: int) -> Response:
-        pmids = generator.sample(range(1, 60), 10)
-        chosen = (generator.choice(pmids) for _ in range(10))
-        spans = ((pmid, generator.randrange(1500)) for pmid in chosen)
-        texts = tuple(snippet(pmid, begin, begin + 150) for pmid, begin in spans)
-        return response(str(identifier), tuple(map(url, pmids)), texts)
-
-    golden, system = ([some(identifier) for identifier in range(347)] for _ in range(2))
-    begin = time.process_time()
-    assert evaluate(golden, system, 8).questions == 347
-    assert time.process_time() - begin < 0.5
