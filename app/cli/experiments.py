@@ -204,7 +204,7 @@ def _shares(row: "Row") -> list[str]:
 
 
 def _remarks(part: Mapping[str, Any]) -> str:
-    """What a part's own record says of how much of the data it saw, and a note if there is one."""
+    """What a part's own record says of how much of the data it saw."""
     share = part.get("share", {})
     phrases = {
         "train_questions": "trained on {} questions",
@@ -214,8 +214,7 @@ def _remarks(part: Mapping[str, Any]) -> str:
         "test_questions": "measured on {} questions of each collection",
         "candidates": "BM25's {} best are re-ranked",
     }
-    said = [phrase.format(share[name]) for name, phrase in phrases.items() if share.get(name)]
-    return ", ".join([*said, *part.get("notes", [])])
+    return ", ".join(phrase.format(share[name]) for name, phrase in phrases.items() if share.get(name))
 
 
 def _cell(mean: float, deviation: float, seeds: int) -> str:

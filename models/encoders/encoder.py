@@ -98,7 +98,6 @@ class Encoder(nn.Module):
     def train(self, mode: bool = True) -> "Encoder":
         """As torch's, but what is frozen never drops anything out."""
         super().train(mode)
-        self.transformer.train(mode and self.learns)
         for module in self.transformer.modules():
             parameters = list(module.parameters())
             if parameters and not any(parameter.requires_grad for parameter in parameters):
