@@ -20,8 +20,8 @@ READY = Share(dev_questions=30, test_questions=50)
 """For a ranker that is trained already."""
 MORE = Share(irrelevant=1, watched=40, dev_questions=100, test_questions=150, candidates=20)
 """For ``LEARNED_FROM_ALL``: two epochs of fine-tuning take about an hour on two cores."""
-LEARNED_FROM_ALL = ("jbert-adapt-nf", "jbert-nf", "jbert")
-"""What learns from all of the questions, so that one fine-tuned ranker can be judged."""
+LEARNED_FROM_ALL = ("jbert-adapt-nf", "jbert-nf", "jbert", "bjpdrmm-adapt-nf", "bjpdrmm-nf")
+"""What learns from all of the questions: frozen encoders, and one fine-tuned ranker to judge beside them."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
 LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
