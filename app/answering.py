@@ -189,10 +189,6 @@ class Answerer:
         for question, candidates in zip(questions, found, strict=True):
             yield choose(self.ranker, [Found(question, wanted, candidates, name, share)])[0]
 
-    def answer_many(self, questions: Sequence[Question], wanted: Wanted = USUAL) -> list[Answer]:
-        """``answers``, all at the end."""
-        return list(self.answers(questions, wanted))
-
 
 @contextmanager
 def _index_errors(index: SearchIndex) -> Iterator[None]:

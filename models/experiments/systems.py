@@ -20,8 +20,15 @@ READY = Share(dev_questions=30, test_questions=50)
 """For a ranker that is trained already."""
 MORE = Share(irrelevant=1, watched=40, dev_questions=100, test_questions=150, candidates=20)
 """For ``LEARNED_FROM_ALL``: two epochs of fine-tuning take about an hour on two cores."""
-LEARNED_FROM_ALL = ("jbert-adapt-nf", "jbert-nf", "jbert", "bjpdrmm-adapt-nf", "bjpdrmm-nf")
-"""What learns from all of the questions: frozen encoders, and one fine-tuned ranker to judge beside them."""
+LEARNED_FROM_ALL: dict[str, dict[str, Any]] = {
+    "jbert-adapt-nf": {},
+    "jbert-nf": {},
+    "jbert": {"epochs": 6, "pairs_at_once": 8},
+    "bjpdrmm-adapt-nf": {},
+    "bjpdrmm-nf": {},
+}
+"""What learns from all of the questions, with other settings than from few: frozen encoders, and one that is
+fine-tuned, to judge that by."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
 LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
@@ -43,12 +50,16 @@ _FROZEN = {"pairs_per_step": 8, "epochs": 8}
 """With few questions, steps of few pairs, so that there are many."""
 _TUNED: dict[str, Any] = {
     "pairs_per_step": 8,
+    "frozen_layers": 3,
     "frozen_epochs": 4,
+    "epochs": 5,
     "encoder_learning_rate": 2e-4,
     "falling_rate": True,
 }
 """Rates fall over all epochs: when the encoder begins to learn, after 4 of 5 or 6, its rate is at 4e-5 or
 7e-5."""
+_THREE_SEEDS = ("jbert-adapt-nf", "jbert-nf")
+"""Of the rows over an encoder, those that learn in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,23 +123,17 @@ def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[S
     with the encoder frozen. ``more``: of ``LEARNED_FROM_ALL``.
     """
 
-    lower = {"frozen_layers": 3}
-
-    def over(ranker: str, **changes: Any) -> Part:
+    def over(ranker: str) -> Part:
         tuned = _TUNED if settings_of(ranker).fine_tune else _FROZEN
-        settings = settings_of(ranker, encoder=encoder, **tuned, **changes)
+        settings = settings_of(ranker, encoder=encoder, **{**tuned, **LEARNED_FROM_ALL.get(ranker, {})})
         return Part(settings, more if ranker in LEARNED_FROM_ALL else share)
 
-    bert = over("bert", **lower, epochs=5)
     rows = [zero_shot(encoder, "", share)]
-    for name in ("jbert", "bjpdrmm"):
-        for suffix in ("-adapt-nf", "-nf", "", "-adapt"):
-            tuned: dict[str, Any] = {} if suffix.endswith("nf") else {**lower, "epochs": 5}
-            if name + suffix == "jbert":
-                tuned |= {"epochs": 6, "pairs_at_once": 8}
-            title = RANKERS[name + suffix].title
-            part = over(name + suffix, **tuned)
-            rows.append(System(title, "joint", part, seeds=1 if tuned or name == "bjpdrmm" else 3))
+    for head in ("jbert", "bjpdrmm"):
+        for name in (head + suffix for suffix in ("-adapt-nf", "-nf", "", "-adapt")):
+            seeds = 3 if name in _THREE_SEEDS else 1
+            rows.append(System(RANKERS[name].title, "joint", over(name), seeds=seeds))
+    bert = over("bert")
     rows += [
         System("BERT+BCNN", "pipeline", _part("bcnn", SOME), bert, seeds=1),
         System("BERT+PDRMM", "pipeline", _part("sentence-pdrmm"), bert, seeds=1),

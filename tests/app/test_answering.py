@@ -177,8 +177,8 @@ def test_an_index_that_cannot_be_used_is_told_as_such(error: Exception) -> None:
 def test_many_questions_to_an_index_that_cannot_be_used(error: Exception) -> None:
     away = Answerer(AwayIndex(error), LexicalRanker())  # type: ignore[arg-type]
     with pytest.raises(IndexUnavailable, match="away"):
-        away.answer_many([Question("q", "metformin")])
-    assert away.answer_many([]) == []
+        list(away.answers([Question("q", "metformin")]))
+    assert list(away.answers([])) == []
 
 
 @FREELY
@@ -189,12 +189,12 @@ def test_many_questions_are_answered_as_each_is_alone(
     questions = [Question(f"q{n}", f" {body}\n") for n, body in enumerate(bodies)]
     wanted = Wanted(size, size, published_before=date(year, 1, 1))
     untimed = Timings(0, 0, 0)
-    together = [replace(a, timings_ms=untimed) for a in answerer.answer_many(questions, wanted)]
+    together = [replace(a, timings_ms=untimed) for a in answerer.answers(questions, wanted)]
     assert together == [replace(answerer.answer(q, wanted), timings_ms=untimed) for q in questions]
 
 
 def test_the_time_of_fetching_together_is_shared(answerer: Answerer) -> None:
-    answers = answerer.answer_many([Question(str(n), "metformin") for n in range(4)])
+    answers = list(answerer.answers([Question(str(n), "metformin") for n in range(4)]))
     assert len({answer.timings_ms.retrieve for answer in answers}) == 1
     assert all(answer.timings_ms.retrieve > 0 for answer in answers)
 
