@@ -26,9 +26,10 @@ LEARNED_FROM_ALL: dict[str, dict[str, Any]] = {
     "jbert": {"epochs": 6, "pairs_at_once": 8},
     "bjpdrmm-adapt-nf": {},
     "bjpdrmm-nf": {},
+    "bjpdrmm": {"pairs_at_once": 8},
 }
-"""What learns from all of the questions, with other settings than from few: frozen encoders, and one that is
-fine-tuned, to judge that by."""
+"""What learns from all of the questions, with other settings than from few: frozen encoders, and one of each
+kind that is fine-tuned, to judge that by."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
 LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
