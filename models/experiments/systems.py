@@ -19,7 +19,7 @@ FEW = Share(train_questions=50, irrelevant=1, watched=10, dev_questions=30, test
 READY = Share(dev_questions=30, test_questions=50)
 """For a ranker that is trained already."""
 MORE = Share(irrelevant=1, watched=40, dev_questions=100, test_questions=150, candidates=20)
-"""For ``LEARNED_FROM_ALL``: two epochs of fine-tuning take about an hour on two cores."""
+"""For ``LEARNED_FROM_ALL``: an epoch of fine-tuning takes some 20 minutes on two cores."""
 LEARNED_FROM_ALL: dict[str, dict[str, Any]] = {
     "jbert-adapt-nf": {},
     "jbert-nf": {},
