@@ -48,7 +48,7 @@ SOFT: dict[str, Any] = {
 _VECTORS = {"epochs": 6, "patience": 3}
 """The paper trains up to 30 epochs and waits 4; here dev scores no longer rise after the sixth or so."""
 _FROZEN = {"pairs_per_step": 8, "epochs": 8}
-"""With few questions, steps of few pairs, so that there are many."""
+"""Steps of few pairs, so that there are many where questions are few; the same where all are learned from."""
 _TUNED: dict[str, Any] = {
     "pairs_per_step": 8,
     "frozen_layers": 3,
@@ -120,8 +120,8 @@ def ablations() -> list[System]:
 
 
 def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[System]:
-    """Rows over an encoder, the cheapest first. Of fine-tuned ones half of the layers learn, after 4 epochs
-    with the encoder frozen. ``more``: of ``LEARNED_FROM_ALL``.
+    """Rows over an encoder, of each kind those that leave it frozen first. Of fine-tuned ones half of the
+    layers learn, after 4 epochs with the encoder frozen. ``more``: of ``LEARNED_FROM_ALL``.
     """
 
     def over(ranker: str) -> Part:
