@@ -21,6 +21,7 @@ COPY bioasq bioasq
 COPY indexer indexer
 COPY models models
 COPY app app
+COPY bioqa bioqa
 COPY deploy/healthcheck.py $VIRTUAL_ENV/
 # Files keep the modes of the checkout, which may be its owner's alone.
 RUN --mount=type=cache,target=/root/.cache/uv \

@@ -10,17 +10,29 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from app import errors, observability, web
-from app.answering import Answerer, IndexUnavailable, Ranks
-from app.api import batches, bioasq, documents, evaluation, health, info, metrics, models, rerank, search
-from app.api.uploads import Uploads
-from app.jobs.batches import Batches
-from app.limits import BodyLimit
-from app.opening import load_rankers, open_index
-from app.schemas import BatchTestSet
-from app.security import guards
-from app.service import Service
-from app.settings import Settings, load_settings
+from bioqa.app import observability, web
+from bioqa.app.answers.answering import Answerer, IndexUnavailable, Ranks
+from bioqa.app.answers.opening import load_rankers, open_index
+from bioqa.app.answers.service import Service
+from bioqa.app.api import (
+    batches,
+    bioasq,
+    documents,
+    evaluation,
+    health,
+    info,
+    metrics,
+    models,
+    rerank,
+    search,
+)
+from bioqa.app.api.uploads import Uploads
+from bioqa.app.http import errors
+from bioqa.app.http.limits import BodyLimit
+from bioqa.app.http.schemas import BatchTestSet
+from bioqa.app.jobs.batches import Batches
+from bioqa.app.security import guards
+from bioqa.app.settings import Settings, load_settings
 
 DESCRIPTION = (
     "Answers biomedical questions with the best MEDLINE articles and sentences, in the form of the BioASQ "

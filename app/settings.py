@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bioasq.errors import BioqaError
-from indexer.search.mapping import DEFAULT_SHAPE, Shape
-from indexer.search.place import Access
-from models.bundled import DEFAULT
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
+from bioqa.indexer.search.place import Access
+from bioqa.models.bundled import DEFAULT
 
 PREFIX = "BIOQA_"
 MAX_CANDIDATES = 1000

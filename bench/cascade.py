@@ -18,21 +18,21 @@ from statistics import median, quantiles
 import numpy as np
 import torch
 
-from bioasq.domain import Candidate, Response
-from bioasq.files import read_golden
-from indexer.search.tantivy import TantivyIndex
-from models import cascade_files
-from models.calibration import calibrate
-from models.cascade import BUDGET_MS, Cascade
-from models.evaluation import SentenceCase, measure, sentence_auc
-from models.experiments import baselines
-from models.experiments.results import paired_p
-from models.ranking import Ranking
-from models.selection import Calibration
-from models.training.cascade import ranking_of, read_questions
-from models.training.data import Prepared, prepare
-from models.training.run import rankings_of
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.domain import Candidate, Response
+from bioqa.bioasq.files import read_golden
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.answers.calibration import calibrate
+from bioqa.models.answers.evaluation import SentenceCase, measure, sentence_auc
+from bioqa.models.answers.ranking import Ranking
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.cascade import files as cascade_files
+from bioqa.models.cascade.ranker import BUDGET_MS, Cascade
+from bioqa.models.cascade.training import ranking_of, read_questions
+from bioqa.models.experiments import baselines
+from bioqa.models.experiments.results import paired_p
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.data import Prepared, prepare
+from bioqa.models.training.run import rankings_of
 
 SEED = 1
 

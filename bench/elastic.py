@@ -21,18 +21,18 @@ from typing import TypeVar
 
 import numpy as np
 
-from bioasq.domain import Candidate
-from bioasq.files import read_golden
-from bioasq.measures import document_measures
-from indexer.load import load
-from indexer.search.base import SearchIndex
-from indexer.search.connection import connect
-from indexer.search.elastic import ElasticIndex
-from indexer.search.elastic_target import ElasticTarget, ledger_name
-from indexer.search.mapping import DEFAULT_SHAPE, Shape
-from indexer.search.place import Place, place
-from indexer.search.tantivy import TantivyIndex
-from models.experiments.results import paired_p
+from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.files import read_golden
+from bioqa.bioasq.measures import document_measures
+from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name
+from bioqa.indexer.loading.load import load
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
+from bioqa.indexer.search.place import Place, place
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.experiments.results import paired_p
 
 TOP = 100
 TANTIVYS = (1.2, 0.75)

@@ -22,13 +22,13 @@ from elasticsearch import Elasticsearch
 from elasticsearch.helpers import streaming_bulk
 from numpy.typing import NDArray
 
-from bioasq.domain import PUBMED_URL, Document, Response
-from bioasq.files import read_golden
-from bioasq.measures import document_measures
-from indexer.events import Upsert
-from indexer.medline import MedlineFile
-from indexer.search.stopwords import STOP_WORDS
-from models.experiments.results import paired_p
+from bioqa.bioasq.domain import PUBMED_URL, Document, Response
+from bioqa.bioasq.files import read_golden
+from bioqa.bioasq.measures import document_measures
+from bioqa.indexer.medline.citations import MedlineFile
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.stopwords import STOP_WORDS
+from bioqa.models.experiments.results import paired_p
 
 TOP = 100
 INDEX = "bioqa-grid"

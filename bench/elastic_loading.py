@@ -24,17 +24,17 @@ from typing import Any
 from elasticsearch import Elasticsearch
 from elasticsearch.helpers import parallel_bulk
 
-from indexer.events import Upsert
-from indexer.load import DEFAULT_WORKERS, load
-from indexer.medline import read
-from indexer.parsing import BATCH
-from indexer.search.bulk import REQUEST_BYTES, SENDERS
-from indexer.search.connection import connect
-from indexer.search.elastic import ElasticIndex
-from indexer.search.elastic_target import ElasticTarget, ledger_name
-from indexer.search.mapping import Shape, source
-from indexer.search.place import Place, place
-from indexer.search.records import Record, encode
+from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name
+from bioqa.indexer.loading.load import DEFAULT_WORKERS, load
+from bioqa.indexer.loading.parsing import BATCH
+from bioqa.indexer.medline.citations import read
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.bulk import REQUEST_BYTES, SENDERS
+from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.mapping import Shape, source
+from bioqa.indexer.search.place import Place, place
+from bioqa.indexer.search.records import Record, encode
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -3,7 +3,7 @@
     python -m bench.indexing FILE... [--workers N ...]
 
 Stages run one after the other in one process, each on what the one before made, so their shares tell where
-the time goes. The whole run is ``indexer.load.load``: parsing processes and one that writes.
+the time goes. The whole run is ``bioqa.indexer.loading.load.load``: parsing processes and one that writes.
 """
 
 import argparse
@@ -15,14 +15,14 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bioasq.domain import Document
-from indexer.events import Upsert
-from indexer.load import DEFAULT_WORKERS, load
-from indexer.medline import MedlineFile
-from indexer.parsing import BATCH
-from indexer.search.records import Record, encode
-from indexer.search.tantivy import TantivyIndex
-from indexer.sentences import sentences_of
+from bioqa.bioasq.domain import Document
+from bioqa.indexer.loading.load import DEFAULT_WORKERS, load
+from bioqa.indexer.loading.parsing import BATCH
+from bioqa.indexer.medline.citations import MedlineFile
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.sentences import sentences_of
+from bioqa.indexer.search.records import Record, encode
+from bioqa.indexer.search.tantivy import TantivyIndex
 
 SAMPLE = 10_000
 """Citations of the first file on which the stages are measured."""

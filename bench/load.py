@@ -23,8 +23,8 @@ from statistics import quantiles
 import psutil
 
 from bench.serving import WARM_UP_S, Load, Served, ask, served
-from bioasq.files import read_golden
-from models.bundled import DEFAULT
+from bioqa.bioasq.files import read_golden
+from bioqa.models.bundled import DEFAULT
 
 WATCH_EVERY_S = 0.2
 SETTLE_S = 5.0

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from bioasq.files import read_golden
-from bioasq.measures import EDITIONS, evaluate
+from bioqa.bioasq.files import read_golden
+from bioqa.bioasq.measures import EDITIONS, evaluate
 
 ROUNDS = 5
 

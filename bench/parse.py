@@ -20,8 +20,8 @@ from unittest.mock import patch
 import pubmed_parser  # type: ignore[import-untyped]
 from lxml import etree
 
-from indexer.medline import read
-from indexer.xmlfile import records
+from bioqa.indexer.medline.citations import read
+from bioqa.indexer.medline.xmlfile import records
 
 
 def main() -> None:
@@ -80,7 +80,7 @@ def measure(path: Path, repeats: int) -> dict[str, float]:
 
 
 def parse(path: Path) -> None:
-    with patch("indexer.medline.sentences_of", lambda *_: ()):
+    with patch("bioqa.indexer.medline.citations.sentences_of", lambda *_: ()):
         parse_and_split(path)
 
 

@@ -15,15 +15,15 @@ from statistics import median, quantiles
 import numpy as np
 import torch
 
-from bioasq.domain import Candidate
-from bioasq.files import read_golden
-from indexer.search.tantivy import TantivyIndex
-from models.batch import collate
-from models.bundled import DEFAULT
-from models.features import FeatureExtractor
-from models.reranker import Reranker
-from models.selection import select
-from models.tokens import tokenise_documents, tokenise_question
+from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.files import read_golden
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.answers.selection import select
+from bioqa.models.bundled import DEFAULT
+from bioqa.models.features.extractor import FeatureExtractor
+from bioqa.models.rankers.batch import collate
+from bioqa.models.reranker import Reranker
+from bioqa.models.text.tokens import tokenise_documents, tokenise_question
 
 WARM_UP = 20
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import tantivy
 
-from bioasq.domain import PUBMED_URL, Document, Response
-from bioasq.files import read_golden
-from bioasq.measures import document_measures
-from indexer.search.stopwords import STOP_WORDS
-from indexer.search.tantivy import TantivyIndex
+from bioqa.bioasq.domain import PUBMED_URL, Document, Response
+from bioqa.bioasq.files import read_golden
+from bioqa.bioasq.measures import document_measures
+from bioqa.indexer.search.stopwords import STOP_WORDS
+from bioqa.indexer.search.tantivy import TantivyIndex
 
 TOP = 100
 SHORT_STOP_LIST = "tantivy's 33 stop words"

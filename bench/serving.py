@@ -24,8 +24,8 @@ from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
 
-from bioasq.files import read_golden
-from models.bundled import DEFAULT
+from bioqa.bioasq.files import read_golden
+from bioqa.models.bundled import DEFAULT
 
 WARM_UP_S = 3.0
 
@@ -66,7 +66,7 @@ def served(settings: dict[str, str]) -> Iterator[Served]:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     settings = {"BIOQA_PORT": str(port), "BIOQA_LOG_LEVEL": "warning", **settings}
-    command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
+    command = [sys.executable, "-c", "from bioqa.app.cli import main; main()", "serve"]
     with subprocess.Popen(command, env={**os.environ, **settings}) as process:
         try:
             while not _ready(port):

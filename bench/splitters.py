@@ -16,12 +16,12 @@ from pathlib import Path
 
 import sentencex  # type: ignore[import-untyped]
 
-from bioasq.domain import Document, Snippet
-from bioasq.files import read_golden
-from indexer.events import Upsert
-from indexer.medline import read
-from indexer.punkt import tokenizer
-from indexer.sentences import Span, labels_apart, split
+from bioqa.bioasq.domain import Document, Snippet
+from bioqa.bioasq.files import read_golden
+from bioqa.indexer.medline.citations import read
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.punkt import tokenizer
+from bioqa.indexer.medline.sentences import Span, labels_apart, split
 
 REPEATS = 5
 TIMED = 5_000

@@ -22,9 +22,9 @@ from xml.sax.saxutils import escape
 
 from bench.synthetic_records import Wrapping
 from bench.vocabulary import WORD, Vocabulary
-from bioasq.domain import Document
-from indexer.events import Upsert
-from indexer.medline import MedlineFile
+from bioqa.bioasq.domain import Document
+from bioqa.indexer.medline.citations import MedlineFile
+from bioqa.indexer.medline.events import Upsert
 
 A_FILE = 30_000
 """Citations a file, as in NLM's."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from bioasq.domain import PUBMED_URL, Question, Response, Snippet
-from bioasq.errors import BioqaError
-from bioasq.jsonfile import has_lone_surrogate, shown
+from bioqa.bioasq.domain import PUBMED_URL, Question, Response, Snippet
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
 
 TYPES = ("yesno", "factoid", "list", "summary")
 SNIPPET_KEYS = (

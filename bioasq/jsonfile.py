@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 from typing import NoReturn
 
-from bioasq.errors import BioqaError
+from bioqa.bioasq.errors import BioqaError
 
 GZIP_MAGIC = b"\x1f\x8b"
 

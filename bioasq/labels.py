@@ -2,7 +2,7 @@
 
 import re
 
-from bioasq.domain import Document, Sentence
+from bioqa.bioasq.domain import Document, Sentence
 
 _WORDS = (
     "abstract|aims?|analysis|approach|areas|background|cases?|clinical|conclusions?|context|covered|data|design"

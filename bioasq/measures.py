@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from bioasq.domain import Response, Snippet
-from bioasq.errors import BioqaError
-from bioasq.overlap import Span, merged_spans, overlap, pmid_of
+from bioqa.bioasq.domain import Response, Snippet
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.overlap import Span, merged_spans, overlap, pmid_of
 
 EDITIONS = (2, 3, 5, 8, 9)
 """2 for BioASQ 1 and 2, 3 for 3 and 4, 5 for 5 to 7, 8 for 8, 9 for 9 and later."""

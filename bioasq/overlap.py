@@ -7,7 +7,7 @@ and end has size 1, and two spans that touch in one offset overlap.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bioasq.domain import Snippet
+from bioqa.bioasq.domain import Snippet
 
 
 class Span(NamedTuple):

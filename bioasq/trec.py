@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bioasq.domain import MAX_ITEMS, PUBMED_URL, Question, Response
-from bioasq.errors import BioqaError
-from bioasq.jsonfile import read_bytes, shown
+from bioqa.bioasq.domain import MAX_ITEMS, PUBMED_URL, Question, Response
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import read_bytes, shown
 
 PMID = re.compile(r"[1-9][0-9]{0,17}")
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")

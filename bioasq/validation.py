@@ -7,9 +7,9 @@ keys. Both lists of a question may be empty, for there are questions that nothin
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bioasq.domain import MAX_ITEMS, PUBMED_URL, Question
-from bioasq.golden import SNIPPET_KEYS, TYPES, is_document_url
-from bioasq.jsonfile import has_lone_surrogate, shown
+from bioqa.bioasq.domain import MAX_ITEMS, PUBMED_URL, Question
+from bioqa.bioasq.golden import SNIPPET_KEYS, TYPES, is_document_url
+from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
 
 MAX_OFFSET = 2**31 - 1  # the official tool reads offsets into 32 bits
 

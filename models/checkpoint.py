@@ -18,14 +18,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from bioasq.errors import BioqaError
-from models.encoders.loading import EncoderError
-from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling, feature_counts
-from models.folders import written_whole
-from models.pieces import FILES as PIECES_FILES
-from models.registry import RankerSettings, SettingsError, build, encoder_of, learned_state
-from models.selection import Calibration
-from models.vocabulary import Vocabulary, VocabularyError
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.encoders.loading import EncoderError
+from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling, feature_counts
+from bioqa.models.folders import written_whole
+from bioqa.models.rankers.registry import RankerSettings, SettingsError, build, encoder_of, learned_state
+from bioqa.models.text.pieces import FILES as PIECES_FILES
+from bioqa.models.text.vocabulary import Vocabulary, VocabularyError
 
 FORMAT = 1
 FILES = ("config.json", "model.safetensors", "vocabulary.txt", "terms.txt", "vocabulary.safetensors")

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from bioasq.domain import Candidate, Document
-from models import bundled, checkpoint
-from models.arrays import Floats, Ints
-from models.batch import Example, collate, document_example, sentence_example
-from models.bundled import DEFAULT, available
-from models.checkpoint import Checkpoint, CheckpointError
-from models.features import SENTENCE_FEATURES, FeatureExtractor, Features
-from models.first_stage import bm25_candidates
-from models.ranking import RankedDocument, Ranking
-from models.registry import RANKERS, encoder_of, reader_for
-from models.selection import Calibration
-from models.tokens import DocumentTokens, tokenise_question
+from bioqa.bioasq.domain import Candidate, Document
+from bioqa.models import bundled, checkpoint
+from bioqa.models.answers.first_stage import bm25_candidates
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.arrays import Floats, Ints
+from bioqa.models.bundled import DEFAULT, available
+from bioqa.models.checkpoint import Checkpoint, CheckpointError
+from bioqa.models.features.extractor import SENTENCE_FEATURES, FeatureExtractor, Features
+from bioqa.models.rankers.batch import Example, collate, document_example, sentence_example
+from bioqa.models.rankers.registry import RANKERS, encoder_of, reader_for
+from bioqa.models.text.tokens import DocumentTokens, tokenise_question
 
 _STEMMED_BM25 = SENTENCE_FEATURES.index("stemmed_bm25")
 
@@ -44,7 +44,7 @@ class Reranker:
     ) -> "Reranker":
         """A bundled checkpoint by name, or any by its folder. Raises CheckpointError.
 
-        ``device``: of an encoder, as in models.encoders.loading.
+        ``device``: of an encoder, as in bioqa.models.encoders.loading.
         """
         folder = Path(name_or_folder)
         if str(name_or_folder) in available():

@@ -24,7 +24,9 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def pool_index(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pool's index, loaded once a test session however many processes it has. Only to be read."""
-    from indexer.load import load  # here, so that a fault in it fails the tests that need it and no others
+    from bioqa.indexer.loading.load import (
+        load,  # here, so that a fault in it fails the tests that need it and no others
+    )
 
     base = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:  # each process has its own folder in the session's

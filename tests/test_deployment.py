@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from app.errors import MEDIA_TYPE, Problem
-from app.settings import PREFIX, Settings
+from bioqa.app.http.errors import MEDIA_TYPE, Problem
+from bioqa.app.settings import PREFIX, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 COMPOSE = ("docker-compose.yml", "docker-compose.cluster.yml")

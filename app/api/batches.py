@@ -9,14 +9,14 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Requ
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, Field
 
-from app.api.bioasq import DEGRADED_HEADER, EXAMPLES
-from app.api.uploads import CurrentUploads, Upload, Uploads, file_part, needed, request_body
-from app.errors import FieldError, documented, problem
-from app.jobs.batches import Batches, NotHandedOut
-from app.jobs.records import Batch, State
-from app.jobs.store import KeyReused, TooManyBatches
-from app.schemas import Submission
-from bioasq.errors import BioqaError
+from bioqa.app.api.bioasq import DEGRADED_HEADER, EXAMPLES
+from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, file_part, needed, request_body
+from bioqa.app.http.errors import FieldError, documented, problem
+from bioqa.app.http.schemas import Submission
+from bioqa.app.jobs.batches import Batches, NotHandedOut
+from bioqa.app.jobs.records import Batch, State
+from bioqa.app.jobs.store import KeyReused, TooManyBatches
+from bioqa.bioasq.errors import BioqaError
 
 router = APIRouter(prefix="/v1/bioasq/batches", tags=["batches"])
 

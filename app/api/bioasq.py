@@ -5,14 +5,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse
 
-from app.answering import Wanted
-from app.api.connection import while_connected
-from app.api.search import check_length
-from app.errors import FieldError, documented
-from app.schemas import Submission, TestSet
-from app.service import CurrentService, Service
-from bioasq.domain import Question
-from bioasq.files import submission_dict
+from bioqa.app.answers.answering import Wanted
+from bioqa.app.answers.service import CurrentService, Service
+from bioqa.app.api.connection import while_connected
+from bioqa.app.api.search import check_length
+from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.schemas import Submission, TestSet
+from bioqa.bioasq.domain import Question
+from bioqa.bioasq.files import submission_dict
 
 router = APIRouter(tags=["answers"])
 

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Path
 
-from app.errors import documented
-from app.schemas import StoredDocument, stored_document
-from app.service import CurrentService
+from bioqa.app.answers.service import CurrentService
+from bioqa.app.http.errors import documented
+from bioqa.app.http.schemas import StoredDocument, stored_document
 
 router = APIRouter(tags=["documents"])
 

@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from app.api.uploads import CurrentUploads, Upload, Uploads, file_part, needed, request_body
-from app.errors import FieldError, documented
-from bioasq.domain import Response
-from bioasq.errors import BioqaError
-from bioasq.files import parse_testset
-from bioasq.golden import Golden, parse_golden
-from bioasq.jsonfile import shown
-from bioasq.measures import EDITIONS, evaluate
-from bioasq.overlap import pmid_of
-from bioasq.validation import MAX_OFFSET, Fault, faults_of
+from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, file_part, needed, request_body
+from bioqa.app.http.errors import FieldError, documented
+from bioqa.bioasq.domain import Response
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import parse_testset
+from bioqa.bioasq.golden import Golden, parse_golden
+from bioqa.bioasq.jsonfile import shown
+from bioqa.bioasq.measures import EDITIONS, evaluate
+from bioqa.bioasq.overlap import pmid_of
+from bioqa.bioasq.validation import MAX_OFFSET, Fault, faults_of
 
 router = APIRouter(prefix="/v1/bioasq", tags=["submissions"])
 

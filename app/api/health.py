@@ -4,8 +4,8 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from app.schemas import Health, Readiness
-from app.service import CurrentService
+from bioqa.app.answers.service import CurrentService
+from bioqa.app.http.schemas import Health, Readiness
 
 router = APIRouter(tags=["about"])
 

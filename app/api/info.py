@@ -5,10 +5,10 @@ from importlib.metadata import version
 
 from fastapi import APIRouter
 
-from app.answering import IndexUnavailable, Ranks
-from app.schemas import IndexInfo, Info, Limits, RankerInfo
-from app.service import CurrentService
-from app.settings import MAX_CANDIDATES
+from bioqa.app.answers.answering import IndexUnavailable, Ranks
+from bioqa.app.answers.service import CurrentService
+from bioqa.app.http.schemas import IndexInfo, Info, Limits, RankerInfo
+from bioqa.app.settings import MAX_CANDIDATES
 
 router = APIRouter(tags=["about"])
 

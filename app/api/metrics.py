@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from app.observability.metrics import MEDIA_TYPE, Metrics
+from bioqa.app.observability.metrics import MEDIA_TYPE, Metrics
 
 router = APIRouter(tags=["about"])
 

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from app.schemas import Model, Models
-from app.service import CurrentService
+from bioqa.app.answers.service import CurrentService
+from bioqa.app.http.schemas import Model, Models
 
 router = APIRouter(tags=["about"])
 

@@ -7,13 +7,13 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi import Body as RequestBody
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from app.answering import Answer
-from app.api.connection import while_connected
-from app.api.search import check_length
-from app.errors import FieldError, documented
-from app.reranking import GivenText, RatedText, cut_after, rated
-from app.schemas import Body, Number
-from app.service import CurrentService, Service, UnknownRanker
+from bioqa.app.answers.answering import Answer
+from bioqa.app.answers.reranking import GivenText, RatedText, cut_after, rated
+from bioqa.app.answers.service import CurrentService, Service, UnknownRanker
+from bioqa.app.api.connection import while_connected
+from bioqa.app.api.search import check_length
+from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.schemas import Body, Number
 
 router = APIRouter(tags=["answers"])
 

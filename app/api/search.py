@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request
 
-from app.answering import Wanted
-from app.api.connection import while_connected
-from app.errors import FieldError, documented
-from app.schemas import SearchAnswer, SearchRequest, search_answer
-from app.service import CurrentService, Service
-from bioasq.domain import Question
+from bioqa.app.answers.answering import Wanted
+from bioqa.app.answers.service import CurrentService, Service
+from bioqa.app.api.connection import while_connected
+from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.schemas import SearchAnswer, SearchRequest, search_answer
+from bioqa.bioasq.domain import Question
 
 router = APIRouter(tags=["answers"])
 

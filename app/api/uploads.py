@@ -10,9 +10,9 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, HTTPException, Request
 from starlette.datastructures import UploadFile
 
-from app.errors import BadBody, FieldError
-from bioasq.errors import BioqaError
-from bioasq.jsonfile import GZIP_MAGIC, parse_json
+from bioqa.app.http.errors import BadBody, FieldError
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import GZIP_MAGIC, parse_json
 
 FORM = "multipart/form-data"
 JSON = "application/json"

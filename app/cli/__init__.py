@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.cli import (
+from bioqa.app.cli import (
     answering,
     assistants,
     demo,
@@ -18,8 +18,8 @@ from app.cli import (
     trec,
     updating,
 )
-from app.cli.console import fail
-from bioasq.errors import BioqaError
+from bioqa.app.cli.console import fail
+from bioqa.bioasq.errors import BioqaError
 
 cli = typer.Typer(
     no_args_is_help=True,

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from app.answering import Answer, Wanted
-from app.batch import answer_batch
-from app.cli.console import out, print_json, progress, say
-from app.cli.options import (
+from bioqa.app.answers.answering import Answer, Wanted
+from bioqa.app.answers.opening import open_answerer
+from bioqa.app.cli.batch import answer_batch
+from bioqa.app.cli.console import out, print_json, progress, say
+from bioqa.app.cli.options import (
     CandidatesOption,
     DeviceOption,
     IndexOption,
@@ -17,13 +18,12 @@ from app.cli.options import (
     PublishedBeforeOption,
     RankerOption,
 )
-from app.opening import open_answerer
-from app.schemas import search_answer
-from app.settings import load_settings
-from bioasq.domain import Question
-from bioasq.errors import BioqaError
-from bioasq.files import read_testset
-from bioasq.jsonfile import has_lone_surrogate
+from bioqa.app.http.schemas import search_answer
+from bioqa.app.settings import load_settings
+from bioqa.bioasq.domain import Question
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import read_testset
+from bioqa.bioasq.jsonfile import has_lone_surrogate
 
 
 def ask(

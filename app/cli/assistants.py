@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
-from app.opening import index_place, load_ranker, open_index
-from app.settings import Settings, load_settings
-from bioasq.errors import BioqaError
+from bioqa.app.answers.opening import index_place, load_ranker, open_index
+from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
+from bioqa.app.settings import Settings, load_settings
+from bioqa.bioasq.errors import BioqaError
 
 if TYPE_CHECKING:
-    from app.mcp.backends import Backend
+    from bioqa.app.mcp.backends import Backend
 
 
 def mcp(
@@ -41,10 +41,10 @@ def mcp(
 
     Over stdin and stdout, as assistants start it; or over HTTP.
     """
-    from app.observability import logs
+    from bioqa.app.observability import logs
 
     try:
-        from app.mcp.server import create_server
+        from bioqa.app.mcp.server import create_server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "httpx2"):
             raise
@@ -63,8 +63,8 @@ def mcp(
 
 @contextlib.contextmanager
 def _backend(settings: Settings, url: str | None, api_key: str | None) -> "Iterator[Backend]":
-    from app.mcp.backends import LocalBackend, RemoteBackend
-    from app.service import Service
+    from bioqa.app.answers.service import Service
+    from bioqa.app.mcp.backends import LocalBackend, RemoteBackend
 
     if url is not None:
         yield RemoteBackend(url, api_key)

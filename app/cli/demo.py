@@ -9,19 +9,19 @@ from typing import Annotated
 
 import typer
 
-from app.answering import Answerer
-from app.cli.answering import print_answer
-from app.cli.console import out, progress, say
-from app.cli.files import print_measures
-from app.cli.indexing import load_files
-from app.cli.options import RankerOption
-from app.opening import load_ranker, open_index, open_target
-from app.settings import Settings, load_settings
-from bioasq.domain import Response
-from bioasq.errors import BioqaError
-from bioasq.files import read_golden
-from bioasq.measures import evaluate
-from indexer.search.folder import FORMAT
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.opening import load_ranker, open_index, open_target
+from bioqa.app.cli.answering import print_answer
+from bioqa.app.cli.console import out, progress, say
+from bioqa.app.cli.files import print_measures
+from bioqa.app.cli.indexing import load_files
+from bioqa.app.cli.options import RankerOption
+from bioqa.app.settings import Settings, load_settings
+from bioqa.bioasq.domain import Response
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import read_golden
+from bioqa.bioasq.measures import evaluate
+from bioqa.indexer.search.folder import FORMAT
 
 EDITION = 9
 

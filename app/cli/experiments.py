@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.console import print_json, say
-from app.cli.options import IndexOption, JsonOption
-from app.cli.preparing import VocabularyOption, preparing, vocabulary_of
-from app.opening import open_index
-from app.settings import load_settings
-from bioasq.errors import BioqaError
+from bioqa.app.answers.opening import open_index
+from bioqa.app.cli.console import print_json, say
+from bioqa.app.cli.options import IndexOption, JsonOption
+from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
+from bioqa.app.settings import load_settings
+from bioqa.bioasq.errors import BioqaError
 
 if TYPE_CHECKING:
-    from models.experiments.parts import Data
-    from models.experiments.published import Results
-    from models.experiments.results import Row
-    from models.experiments.systems import System
+    from bioqa.models.experiments.parts import Data
+    from bioqa.models.experiments.published import Results
+    from bioqa.models.experiments.results import Row
+    from bioqa.models.experiments.systems import System
 
 MEASURES = {
     "document_map_5": "doc. MAP ed. 5",
@@ -71,9 +71,9 @@ def pappas_2021(
     json: JsonOption = False,
 ) -> None:
     """All models of Pappas and Androutsopoulos 2021: the published table, or, with data, one's own."""
-    from models.experiments import published
-    from models.experiments.experiment import Experiment
-    from models.experiments.rows import rows
+    from bioqa.models.experiments import published
+    from bioqa.models.experiments.experiment import Experiment
+    from bioqa.models.experiments.rows import rows
 
     if train is None and dev is None and not test:
         _print(published.read("pappas-2021"), json)
@@ -92,8 +92,8 @@ def pappas_2021(
 def _systems(
     encoder: str | None, zero_shot: str | None, prompt: str, cascade: Path | None, share: Sequence[str]
 ) -> list["System"]:
-    from models.cascade_files import load
-    from models.experiments import systems
+    from bioqa.models.cascade.files import load
+    from bioqa.models.experiments import systems
 
     few, more, of_ready = (systems.changed(of, share) for of in (systems.FEW, systems.MORE, systems.READY))
     wanted = systems.without_encoder()
@@ -109,14 +109,14 @@ def _systems(
 
 
 def _load_ready(folder: str) -> Any:
-    from models.cascade_files import load
+    from bioqa.models.cascade.files import load
 
     return load(Path(folder))
 
 
 def _data(index: str | None, vocabulary: Path | None, train: Path, dev: Path, test: Sequence[Path]) -> "Data":
-    from models.experiments.parts import Data
-    from models.training.files import bundled_vocabulary, prepare_file
+    from bioqa.models.experiments.parts import Data
+    from bioqa.models.training.files import bundled_vocabulary, prepare_file
 
     names = [path.name.partition(".")[0] for path in test]
     if len(set(names)) < len(names):
@@ -129,7 +129,7 @@ def _data(index: str | None, vocabulary: Path | None, train: Path, dev: Path, te
 
 
 def _fingerprints(data: "Data", files: Iterable[Path]) -> dict[str, Any]:
-    from models.training.files import file_fingerprint
+    from bioqa.models.training.files import file_fingerprint
 
     return {"fingerprint": data.fingerprint, "files": [file_fingerprint(path) for path in files]}
 

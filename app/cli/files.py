@@ -10,17 +10,17 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from app.cli.console import fail, json_line, out, print_json, say
-from app.cli.options import JsonOption, MedlineFiles
-from bioasq.errors import BioqaError
-from bioasq.files import read_golden, read_submission, read_testset
-from bioasq.golden import Golden
-from bioasq.jsonfile import read_json
-from bioasq.measures import MeanMeasures, Measures
-from bioasq.measures import evaluate as measure
-from bioasq.validation import Fault
-from bioasq.validation import validate as faults_of
-from indexer.medline import MedlineError, MedlineFile, event_json
+from bioqa.app.cli.console import fail, json_line, out, print_json, say
+from bioqa.app.cli.options import JsonOption, MedlineFiles
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import read_golden, read_submission, read_testset
+from bioqa.bioasq.golden import Golden
+from bioqa.bioasq.jsonfile import read_json
+from bioqa.bioasq.measures import MeanMeasures, Measures
+from bioqa.bioasq.measures import evaluate as measure
+from bioqa.bioasq.validation import Fault
+from bioqa.bioasq.validation import validate as faults_of
+from bioqa.indexer.medline.citations import MedlineError, MedlineFile, event_json
 
 HELD_BYTES = 1 << 26
 """Of a file's parsed events, before they go to a temporary file."""

@@ -9,15 +9,15 @@ from typing import Annotated
 
 import typer
 
-from app.cli.console import fail, print_json, progress, say
-from app.cli.options import IndexOption, JsonOption, MedlineFiles
-from app.opening import index_place, open_index, open_target
-from app.settings import load_settings
-from indexer.ledger import LoadedFile
-from indexer.load import DEFAULT_WORKERS, LoadReport, Progress, load, require_files
-from indexer.search import opening
-from indexer.search.base import IndexStats
-from indexer.target import LoadTarget
+from bioqa.app.answers.opening import index_place, open_index, open_target
+from bioqa.app.cli.console import fail, print_json, progress, say
+from bioqa.app.cli.options import IndexOption, JsonOption, MedlineFiles
+from bioqa.app.settings import load_settings
+from bioqa.indexer import opening
+from bioqa.indexer.loading.ledger import LoadedFile
+from bioqa.indexer.loading.load import DEFAULT_WORKERS, LoadReport, Progress, load, require_files
+from bioqa.indexer.loading.target import LoadTarget
+from bioqa.indexer.search.base import IndexStats
 
 
 def index(

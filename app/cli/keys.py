@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from app.cli.console import out, print_json, say
-from app.cli.options import JsonOption
-from app.security import keyfile
-from app.security.keys import ApiKey, ApiKeyError, digest, new_secret
-from app.settings import load_settings
+from bioqa.app.cli.console import out, print_json, say
+from bioqa.app.cli.options import JsonOption
+from bioqa.app.security import keyfile
+from bioqa.app.security.keys import ApiKey, ApiKeyError, digest, new_secret
+from bioqa.app.settings import load_settings
 
 keys = typer.Typer(no_args_is_help=True, help="API keys of the service: new, list, revoke.")
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.console import Report, progress
+from bioqa.app.cli.console import Report, progress
 
 if TYPE_CHECKING:
-    from models.vocabulary import Vocabulary
+    from bioqa.models.text.vocabulary import Vocabulary
 
 VocabularyOption = Annotated[
     Path | None,
@@ -21,7 +21,7 @@ VocabularyOption = Annotated[
 
 
 def vocabulary_of(folder: Path | None) -> "Vocabulary | None":
-    from models.vocabulary import Vocabulary
+    from bioqa.models.text.vocabulary import Vocabulary
 
     return None if folder is None else Vocabulary.load(folder)
 

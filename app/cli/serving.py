@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
-from app.opening import index_place
-from app.settings import load_settings
+from bioqa.app.answers.opening import index_place
+from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
+from bioqa.app.settings import load_settings
 
 
 def package_version() -> str:
@@ -26,9 +26,9 @@ def serve(
 
     The index may come later: until it is there, questions get 503 and /readyz tells why.
     """
-    from app.main import create_app
-    from app.observability import logs
-    from app.server import server_of
+    from bioqa.app.http.server import server_of
+    from bioqa.app.main import create_app
+    from bioqa.app.observability import logs
 
     settings = load_settings(
         index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port

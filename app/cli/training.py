@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.console import Report, progress, say
-from app.cli.options import IndexOption, MedlineFiles, SeedOption
-from app.cli.preparing import VocabularyOption, preparing, vocabulary_of
-from app.opening import open_index
-from app.settings import load_settings
-from bioasq.domain import Document
-from bioasq.errors import BioqaError
-from indexer.events import Upsert
-from indexer.load import require_files
-from indexer.medline import read
-from models.bundled import DEFAULT
+from bioqa.app.answers.opening import open_index
+from bioqa.app.cli.console import Report, progress, say
+from bioqa.app.cli.options import IndexOption, MedlineFiles, SeedOption
+from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
+from bioqa.app.settings import load_settings
+from bioqa.bioasq.domain import Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.load import require_files
+from bioqa.indexer.medline.citations import read
+from bioqa.indexer.medline.events import Upsert
+from bioqa.models.bundled import DEFAULT
 
 if TYPE_CHECKING:
-    from models.training.cross import Progress
-    from models.training.loop import Epoch
+    from bioqa.models.cascade.fitting import Progress
+    from bioqa.models.training.loop import Epoch
 
 TrainOption = Annotated[
     Path, typer.Option("--train", help="Golden file with the questions to learn from.", show_default=False)
@@ -55,7 +55,7 @@ def vocabulary(
     seed: SeedOption = 1,
 ) -> None:
     """Make a vocabulary from MEDLINE files: word vectors and document frequencies."""
-    from models.vocabulary import Vocabulary
+    from bioqa.models.text.vocabulary import Vocabulary
 
     require_files(files)
     with progress("reading", len(files)) as report:
@@ -63,7 +63,7 @@ def vocabulary(
             _documents(files, report), dimensions=dimensions, min_count=min_count, seed=seed
         )
     if encoder is not None:
-        from models.training.pieces import distil
+        from bioqa.models.training.pieces import distil
 
         with progress("word pieces", len(files)) as report:
             pieces = distil(encoder, _documents(files, report), dimensions=piece_dimensions)
@@ -115,7 +115,7 @@ def train(
 
     One over an encoder, interrupted, goes on after its last epoch when the command is given again.
     """
-    from models.training.files import parse_settings, train_files
+    from bioqa.models.training.files import parse_settings, train_files
 
     opened = open_index(load_settings(index=index))
     with preparing() as report:
@@ -166,8 +166,8 @@ def train_cascade(
 
     Interrupted, the same command goes on where it was.
     """
-    from models.training.cascade import train_files
-    from models.training.cross import CrossSettings
+    from bioqa.models.cascade.fitting import CrossSettings
+    from bioqa.models.cascade.training import train_files
 
     settings = load_settings(index=index)
     with preparing() as report:

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from app.cli.console import say
-from bioasq.domain import Question
-from bioasq.files import read_golden, read_submission, read_testset, write_submission
-from bioasq.jsonfile import write_bytes
-from bioasq.trec import (
+from bioqa.app.cli.console import say
+from bioqa.bioasq.domain import Question
+from bioqa.bioasq.files import read_golden, read_submission, read_testset, write_submission
+from bioqa.bioasq.jsonfile import write_bytes
+from bioqa.bioasq.trec import (
     judged_responses,
     judgements,
     read_judgements,

@@ -8,18 +8,18 @@ from typing import Annotated
 
 import typer
 
-from app.cli.console import fail, print_json, progress
-from app.cli.options import IndexOption, JsonOption
-from app.opening import index_place
-from app.settings import Settings, load_settings
-from bioasq.errors import BioqaError
-from indexer.load import DEFAULT_WORKERS, Progress
-from indexer.releases.folder_shelf import FolderShelf
-from indexer.releases.shelf import Shelf
-from indexer.releases.source import FolderSource, Source
-from indexer.releases.update import Options, Preview, UpdateReport, preview, roll_back
-from indexer.releases.update import update as bring_up_to_date
-from indexer.search.place import is_url, place
+from bioqa.app.answers.opening import index_place
+from bioqa.app.cli.console import fail, print_json, progress
+from bioqa.app.cli.options import IndexOption, JsonOption
+from bioqa.app.settings import Settings, load_settings
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.load import DEFAULT_WORKERS, Progress
+from bioqa.indexer.releases.folder_shelf import FolderShelf
+from bioqa.indexer.releases.shelf import Shelf
+from bioqa.indexer.releases.source import FolderSource, Source
+from bioqa.indexer.releases.update import Options, Preview, UpdateReport, preview, roll_back
+from bioqa.indexer.releases.update import update as bring_up_to_date
+from bioqa.indexer.search.place import is_url, place
 
 PERMILLE = 1000
 SHOWN_NAMES = 5
@@ -88,7 +88,7 @@ def _shelf(settings: Settings) -> Iterator[Shelf]:
         yield FolderShelf(Path(where))
         return
     # Here, for the client takes a second to import.
-    from indexer.releases.elastic_shelf import ElasticShelf
+    from bioqa.indexer.releases.elastic_shelf import ElasticShelf
 
     with ElasticShelf(place(where), settings.access(), settings.shape()) as shelf:
         yield shelf
@@ -107,7 +107,7 @@ def _source(where: str | None, cache: Path | None) -> Iterator[Source]:
         raise BioqaError(
             "files of a site are kept: give --cache DIR, with room for 60 GB if it is all of MEDLINE"
         )
-    from indexer.releases.site import SiteSource
+    from bioqa.indexer.releases.site import SiteSource
 
     with SiteSource(where, cache) as source:
         yield source

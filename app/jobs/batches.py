@@ -4,17 +4,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from app.errors import FieldError
-from app.jobs import submission
-from app.jobs.database import BatchesUnavailable, Database
-from app.jobs.intake import content_hash, entries
-from app.jobs.records import Batch, QuestionFault, State, Tally
-from app.jobs.runner import Runner, at_once
-from app.jobs.store import Store
-from app.jobs.submission import InvalidResult
-from app.service import Service
-from bioasq.errors import BioqaError
-from bioasq.trec import RunLine
+from bioqa.app.answers.refusals import BatchesUnavailable
+from bioqa.app.answers.service import Service
+from bioqa.app.http.errors import FieldError
+from bioqa.app.jobs import submission
+from bioqa.app.jobs.database import Database
+from bioqa.app.jobs.intake import content_hash, entries
+from bioqa.app.jobs.records import Batch, QuestionFault, State, Tally
+from bioqa.app.jobs.runner import Runner, at_once
+from bioqa.app.jobs.store import Store
+from bioqa.app.jobs.submission import InvalidResult
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.trec import RunLine
 
 
 class NotHandedOut(BioqaError):

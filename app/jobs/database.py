@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from bioasq.errors import BioqaError
+from bioqa.app.answers.refusals import BatchesUnavailable
 
 APPLICATION_ID = 0x62696F71  # "bioq"
 FILE_NAME = "batches.sqlite"
@@ -68,10 +68,6 @@ MIGRATIONS = (
 """Each brings the schema to the version that is its place, counted from one."""
 
 log = logging.getLogger("bioqa")
-
-
-class BatchesUnavailable(BioqaError):
-    """The file that holds the batches cannot be used, now or at all."""
 
 
 class Database:

@@ -7,11 +7,11 @@ from dataclasses import astuple
 
 from pydantic import ValidationError
 
-from app.errors import FieldError, field_problem
-from app.jobs.records import Entry
-from app.schemas import AskedQuestion
-from bioasq.golden import TYPES
-from bioasq.jsonfile import has_lone_surrogate, shown
+from bioqa.app.http.errors import FieldError, field_problem
+from bioqa.app.http.schemas import AskedQuestion
+from bioqa.app.jobs.records import Entry
+from bioqa.bioasq.golden import TYPES
+from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
 
 
 def entries(data: object, most_questions: int, most_characters: int) -> list[Entry]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from bioasq.domain import Question
+from bioqa.bioasq.domain import Question
 
 
 class State(StrEnum):

@@ -15,15 +15,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ParamSpec, TextIO, TypeVar
 
-from app.answering import Answer, IndexUnavailable, Ranks, Wanted
-from app.jobs.database import BatchesUnavailable, Database
-from app.jobs.records import Answered, Batch, Source, State, Waiting
-from app.jobs.store import Store
-from app.jobs.submission import InvalidResult, faults_of, submission
-from app.refusals import Draining, QueueFull, RankingFailed, TimedOut
-from app.service import Service, UnknownRanker
-from app.settings import Settings
-from bioasq.files import submission_dict
+from bioqa.app.answers.answering import Answer, IndexUnavailable, Ranks, Wanted
+from bioqa.app.answers.refusals import BatchesUnavailable, Draining, QueueFull, RankingFailed, TimedOut
+from bioqa.app.answers.service import Service, UnknownRanker
+from bioqa.app.jobs.database import Database
+from bioqa.app.jobs.records import Answered, Batch, Source, State, Waiting
+from bioqa.app.jobs.store import Store
+from bioqa.app.jobs.submission import InvalidResult, faults_of, submission
+from bioqa.app.settings import Settings
+from bioqa.bioasq.files import submission_dict
 
 IDLE_S = 1.0
 """How often is looked for batches that another process took in."""

@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from app.jobs.database import Database
-from app.jobs.records import (
+from bioqa.app.jobs.database import Database
+from bioqa.app.jobs.records import (
     Answered,
     Batch,
     Counts,
@@ -20,7 +20,7 @@ from app.jobs.records import (
     Tally,
     Waiting,
 )
-from bioasq.domain import Question
+from bioqa.bioasq.domain import Question
 
 PACE_OVER = 20
 """The pace is that of so many questions answered last."""

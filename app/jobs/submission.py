@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.jobs.records import Entry
-from app.jobs.store import Store
-from bioasq.domain import Question
-from bioasq.errors import BioqaError
-from bioasq.trec import RunLine, pmid, run_lines
-from bioasq.validation import validate
+from bioqa.app.jobs.records import Entry
+from bioqa.app.jobs.store import Store
+from bioqa.bioasq.domain import Question
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.trec import RunLine, pmid, run_lines
+from bioqa.bioasq.validation import validate
 
 SHOWN_FAULTS = 3
 

@@ -6,11 +6,11 @@ import anyio.to_thread
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from app.answering import Wanted
-from app.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
-from app.service import Service
-from bioasq.domain import Question
-from bioasq.errors import BioqaError
+from bioqa.app.answers.answering import Wanted
+from bioqa.app.answers.service import Service
+from bioqa.app.http.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
+from bioqa.bioasq.domain import Question
+from bioqa.bioasq.errors import BioqaError
 
 TIMEOUT_S = 120.0
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from app.schemas import SearchAnswer, StoredDocument
+from bioqa.app.http.schemas import SearchAnswer, StoredDocument
 
 Section = Literal["title", "abstract"]
 

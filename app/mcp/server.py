@@ -14,11 +14,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 
-from app.mcp.backends import Backend
-from app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
-from app.schemas import Day, SearchRequest
-from bioasq.domain import MAX_ITEMS
-from bioasq.errors import BioqaError
+from bioqa.app.http.schemas import Day, SearchRequest
+from bioqa.app.mcp.backends import Backend
+from bioqa.app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
+from bioqa.bioasq.domain import MAX_ITEMS
+from bioqa.bioasq.errors import BioqaError
 
 INSTRUCTIONS = (
     "Searches an index of MEDLINE citations (titles and abstracts) and returns sentences to cite. Ask "

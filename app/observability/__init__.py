@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from app.jobs.batches import Batches
-from app.observability.metrics import Metrics
-from app.observability.requests import Observed, no_spans
-from app.service import Service
-from app.settings import Settings
-from bioasq.errors import BioqaError
+from bioqa.app.answers.service import Service
+from bioqa.app.jobs.batches import Batches
+from bioqa.app.observability.metrics import Metrics
+from bioqa.app.observability.requests import Observed, no_spans
+from bioqa.app.settings import Settings
+from bioqa.bioasq.errors import BioqaError
 
 if TYPE_CHECKING:
-    from app.observability.traces import Traces
+    from bioqa.app.observability.traces import Traces
 
 QUIET = ("/healthz", "/readyz", "/metrics", "/static/")
 """Asked by machines every few seconds, or by every page."""
@@ -43,7 +43,7 @@ def close(app: FastAPI) -> None:
 
 def _traces(endpoint: str) -> "Traces":
     try:
-        from app.observability import traces
+        from bioqa.app.observability import traces
     except ModuleNotFoundError as error:
         raise BioqaError(
             f"BIOQA_OTLP_ENDPOINT: traces need a package that is not installed, {error.name}: "

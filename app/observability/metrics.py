@@ -18,10 +18,10 @@ from prometheus_client.core import (
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from app.answering import Answer, IndexUnavailable
-from app.jobs.batches import Batches
-from app.jobs.database import BatchesUnavailable
-from app.service import Service
+from bioqa.app.answers.answering import Answer, IndexUnavailable
+from bioqa.app.answers.refusals import BatchesUnavailable
+from bioqa.app.answers.service import Service
+from bioqa.app.jobs.batches import Batches
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

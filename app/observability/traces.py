@@ -20,9 +20,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from app.answering import Answer
-from app.observability.logs import request_id, trace_id
-from bioasq.errors import BioqaError
+from bioqa.app.answers.answering import Answer
+from bioqa.app.observability.logs import request_id, trace_id
+from bioqa.bioasq.errors import BioqaError
 
 STAGES = ("retrieve", "wait", "rerank", "select")
 

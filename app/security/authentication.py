@@ -3,7 +3,7 @@
 Programs send ``Authorization: Bearer`` or ``X-API-Key``. A browser asks its user, by HTTP Basic, and sends
 what it is told as the password with every request: no page to sign in, no cookie, no session, so nothing to
 forge or steal but the key itself, and a revoked key ends it at once. What a browser sends by itself could be
-abused by another site's page; ``app.security.origins`` refuses that.
+abused by another site's page; ``bioqa.app.security.origins`` refuses that.
 """
 
 import base64
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.errors import problem
-from app.security.keyfile import KeyRing
+from bioqa.app.http.errors import problem
+from bioqa.app.security.keyfile import KeyRing
 
 REALM = 'realm="bioqa"'
 BASIC = f'Basic {REALM}, charset="UTF-8"'

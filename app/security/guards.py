@@ -6,13 +6,13 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
-from app.errors import documented
-from app.security.authentication import RequireKey
-from app.security.headers import SecurityHeaders
-from app.security.keyfile import KeyRing
-from app.security.origins import RefuseForeignForms, parse_origins
-from app.security.rates import Rate, RateLimit
-from app.settings import Settings
+from bioqa.app.http.errors import documented
+from bioqa.app.security.authentication import RequireKey
+from bioqa.app.security.headers import SecurityHeaders
+from bioqa.app.security.keyfile import KeyRing
+from bioqa.app.security.origins import RefuseForeignForms, parse_origins
+from bioqa.app.security.rates import Rate, RateLimit
+from bioqa.app.settings import Settings
 
 PROBES = frozenset({"/healthz", "/readyz"})
 """What machines ask to see whether the service is well: they have no key, and are never too many."""

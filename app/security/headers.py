@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
     # Links lead to PubMed, and an address can hold a question. Not no-referrer: with that, a browser hides
-    # where a form comes from (Origin: null) from us too, and app.security.origins must see it.
+    # where a form comes from (Origin: null) from us too, and bioqa.app.security.origins must see it.
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cross-Origin-Opener-Policy": "same-origin",

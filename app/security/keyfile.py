@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from app.security import keys
-from app.security.keys import ApiKey, ApiKeyError
+from bioqa.app.security import keys
+from bioqa.app.security.keys import ApiKey, ApiKeyError
 
 log = logging.getLogger("bioqa")
 

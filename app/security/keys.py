@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import date
 
-from bioasq.errors import BioqaError
+from bioqa.bioasq.errors import BioqaError
 
 PREFIX = "bioqa_"
 """So that programs that look for leaked secrets know one."""

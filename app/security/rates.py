@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import problem
-from app.security.keys import ApiKey
+from bioqa.app.http.errors import problem
+from bioqa.app.security.keys import ApiKey
 
 MOST_BUCKETS = 10_000
 """More are not kept: the one not used for longest is forgotten, and is full when it is back."""

@@ -2,8 +2,8 @@
 
 from fastapi import FastAPI
 
-from app.web import batches, evaluation, exports, problems, search
-from app.web.pages import StaticFolder
+from bioqa.app.web import batches, evaluation, exports, problems, search
+from bioqa.app.web.pages import StaticFolder
 
 UPLOADS = ("/batches", "/evaluate")
 """Where the pages' forms send whole files to."""

@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from app.api import batches as api
-from app.api.batches import CurrentBatches, KnownBatch
-from app.api.uploads import CurrentUploads
-from app.web.pages import page
+from bioqa.app.api import batches as api
+from bioqa.app.api.batches import CurrentBatches, KnownBatch
+from bioqa.app.api.uploads import CurrentUploads
+from bioqa.app.web.pages import page
 
 router = APIRouter(prefix="/batches", include_in_schema=False)
 

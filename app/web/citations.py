@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from bioasq.domain import Document
+from bioqa.bioasq.domain import Document
 
 _WIDTH = 80
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from app.api.evaluation import evaluated, validated
-from app.api.uploads import CurrentUploads, needed
-from app.web.pages import page
-from bioasq.measures import EDITIONS
+from bioqa.app.api.evaluation import evaluated, validated
+from bioqa.app.api.uploads import CurrentUploads, needed
+from bioqa.app.web.pages import page
+from bioqa.bioasq.measures import EDITIONS
 
 router = APIRouter(prefix="/evaluate", include_in_schema=False)
 

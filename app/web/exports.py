@@ -5,9 +5,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Response
 
-from app.errors import FieldError
-from app.service import CurrentService
-from app.web.citations import FORMATS
+from bioqa.app.answers.service import CurrentService
+from bioqa.app.http.errors import FieldError
+from bioqa.app.web.citations import FORMATS
 
 router = APIRouter(include_in_schema=False)
 

@@ -15,8 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from app.service import Service
-from app.web.citations import FORMATS
+from bioqa.app.answers.service import Service
+from bioqa.app.web.citations import FORMATS
 
 STATIC = Path(__file__).parent / "static"
 
@@ -59,7 +59,7 @@ def page(
 @cache
 def _templates() -> Environment:
     templates = Environment(
-        loader=PackageLoader("app.web"),
+        loader=PackageLoader("bioqa.app.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

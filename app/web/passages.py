@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.answering import Answer
-from bioasq.domain import Document, Part, Section
-from models.ranking import RankedDocument
+from bioqa.app.answers.answering import Answer
+from bioqa.bioasq.domain import Document, Part, Section
+from bioqa.models.answers.ranking import RankedDocument
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from fastapi import FastAPI, Request, Response
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import MEDIA_TYPE, Problem, unexpected
-from app.web.pages import page
+from bioqa.app.http.errors import MEDIA_TYPE, Problem, unexpected
+from bioqa.app.web.pages import page
 
 HEADLINES = {
     401: "A key is needed",

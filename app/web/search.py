@@ -8,16 +8,16 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from app.answering import Answer, Wanted
-from app.api.connection import while_connected
-from app.api.search import check_length
-from app.errors import FieldError
-from app.schemas import Day
-from app.service import CurrentService, Service
-from app.web.pages import page
-from app.web.passages import articles
-from bioasq.domain import MAX_ITEMS, Question
-from bioasq.files import submission_dict
+from bioqa.app.answers.answering import Answer, Wanted
+from bioqa.app.answers.service import CurrentService, Service
+from bioqa.app.api.connection import while_connected
+from bioqa.app.api.search import check_length
+from bioqa.app.http.errors import FieldError
+from bioqa.app.http.schemas import Day
+from bioqa.app.web.pages import page
+from bioqa.app.web.passages import articles
+from bioqa.bioasq.domain import MAX_ITEMS, Question
+from bioqa.bioasq.files import submission_dict
 
 router = APIRouter(include_in_schema=False)
 

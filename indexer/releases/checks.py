@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from indexer.ledger import MEDLINE_NAME, LoadedFile
-from indexer.search.base import IndexStats
+from bioqa.indexer.loading.ledger import MEDLINE_NAME, LoadedFile
+from bioqa.indexer.search.base import IndexStats
 
 LEAST_OF_PREVIOUS = 0.95
 """Documents, as a share of the previous release's."""

@@ -18,9 +18,9 @@ from typing import Any, Self
 from elastic_transport import TransportError
 from elasticsearch import ApiError, BadRequestError, ConflictError, Elasticsearch, NotFoundError
 
-from bioasq.errors import BioqaError
-from indexer.search.connection import engine_errors, error_type
-from indexer.search.place import Place
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.connection import engine_errors, error_type
+from bioqa.indexer.search.place import Place
 
 STALE_S = 600.0
 """Longer than clocks of a lab's machines differ, and than a server is away for a restart."""

@@ -7,17 +7,17 @@ from typing import Any, Self
 
 from elasticsearch import Elasticsearch, NotFoundError
 
-from bioasq.errors import BioqaError
-from indexer.ledger import LoadedFile
-from indexer.releases.elastic_lock import ElasticLock
-from indexer.releases.shelf import Release, parse_release_name
-from indexer.search.base import IndexStats
-from indexer.search.connection import connect, engine_errors
-from indexer.search.elastic import ElasticIndex
-from indexer.search.elastic_target import ElasticTarget, ledger_name, read_ledger
-from indexer.search.mapping import DEFAULT_SHAPE, Shape
-from indexer.search.place import Access, Place
-from indexer.target import LoadTarget
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name, read_ledger
+from bioqa.indexer.loading.ledger import LoadedFile
+from bioqa.indexer.loading.target import LoadTarget
+from bioqa.indexer.releases.elastic_lock import ElasticLock
+from bioqa.indexer.releases.shelf import Release, parse_release_name
+from bioqa.indexer.search.base import IndexStats
+from bioqa.indexer.search.connection import connect, engine_errors
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
+from bioqa.indexer.search.place import Access, Place
 
 NOTE = "release"
 """Under which an index keeps whether it served, and what served before it."""

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from indexer.releases.source import BadFile, Fetched, Published, Source
+from bioqa.indexer.releases.source import BadFile, Fetched, Published, Source
 
 
 def fetch_ahead(

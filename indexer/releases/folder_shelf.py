@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bioasq.errors import BioqaError
-from bioasq.jsonfile import read_json, write_json
-from indexer.ledger import Ledger, LoadedFile
-from indexer.releases.shelf import Release, parse_release_name
-from indexer.search.base import IndexStats
-from indexer.search.folder import DESCRIPTION
-from indexer.search.folder_target import FolderTarget
-from indexer.search.tantivy import TantivyIndex
-from indexer.target import LoadTarget
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import read_json, write_json
+from bioqa.indexer.loading.folder_target import FolderTarget
+from bioqa.indexer.loading.ledger import Ledger, LoadedFile
+from bioqa.indexer.loading.target import LoadTarget
+from bioqa.indexer.releases.shelf import Release, parse_release_name
+from bioqa.indexer.search.base import IndexStats
+from bioqa.indexer.search.folder import DESCRIPTION
+from bioqa.indexer.search.tantivy import TantivyIndex
 
 NAMES = "releases.json"
 LOCK = "update.lock"

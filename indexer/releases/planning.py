@@ -7,9 +7,9 @@ it holds a beginning of that sequence, so nothing is applied behind a gap.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bioasq.errors import BioqaError
-from indexer.ledger import MEDLINE_NAME, LoadedFile
-from indexer.releases.source import CENTURY, Published
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.ledger import MEDLINE_NAME, LoadedFile
+from bioqa.indexer.releases.source import CENTURY, Published
 
 
 @dataclass(frozen=True, slots=True)

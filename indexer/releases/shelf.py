@@ -6,9 +6,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from indexer.ledger import LoadedFile
-from indexer.search.base import IndexStats
-from indexer.target import LoadTarget
+from bioqa.indexer.loading.ledger import LoadedFile
+from bioqa.indexer.loading.target import LoadTarget
+from bioqa.indexer.search.base import IndexStats
 
 
 class Lock(Protocol):

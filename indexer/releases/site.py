@@ -18,8 +18,8 @@ from lxml import etree, html
 from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
-from bioasq.errors import BioqaError
-from indexer.releases.source import (
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.releases.source import (
     PARTS,
     BadFile,
     Fetched,

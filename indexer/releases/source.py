@@ -1,4 +1,4 @@
-"""Where NLM's files come from: a folder here, or NLM's site (``indexer.releases.site``)."""
+"""Where NLM's files come from: a folder here, or NLM's site (``bioqa.indexer.releases.site``)."""
 
 import hashlib
 import re
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from bioasq.errors import BioqaError
-from indexer.ledger import MEDLINE_NAME
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.ledger import MEDLINE_NAME
 
 Part = Literal["baseline", "updatefiles"]
 PARTS: tuple[Part, ...] = ("baseline", "updatefiles")

@@ -13,15 +13,15 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from bioasq.errors import BioqaError
-from indexer.ledger import LoadedFile
-from indexer.load import DEFAULT_WORKERS, Progress, RefusedFile, load
-from indexer.releases.checks import Check, Held, release_checks, share_checks
-from indexer.releases.fetching import fetch_ahead
-from indexer.releases.planning import Plan, changed_files, make_plan, year_of
-from indexer.releases.shelf import Choice, Lock, Release, Shelf, choose, to_drop
-from indexer.releases.source import Fetched, Published, Source
-from indexer.target import LoadTarget
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.ledger import LoadedFile
+from bioqa.indexer.loading.load import DEFAULT_WORKERS, Progress, RefusedFile, load
+from bioqa.indexer.loading.target import LoadTarget
+from bioqa.indexer.releases.checks import Check, Held, release_checks, share_checks
+from bioqa.indexer.releases.fetching import fetch_ahead
+from bioqa.indexer.releases.planning import Plan, changed_files, make_plan, year_of
+from bioqa.indexer.releases.shelf import Choice, Lock, Release, Shelf, choose, to_drop
+from bioqa.indexer.releases.source import Fetched, Published, Source
 
 TOGETHER = 50
 """Files loaded by one call, while the next ones are fetched."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
-from bioasq.domain import Candidate, Document
-from indexer.events import Event
+from bioqa.bioasq.domain import Candidate, Document
+from bioqa.indexer.medline.events import Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from elastic_transport import ConnectionError as ConnectionFailed
 from elastic_transport import ConnectionTimeout, TlsError, TransportError
 from elasticsearch import ApiError, Elasticsearch
 
-from bioasq.errors import BioqaError
-from indexer.search.connection import (
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.connection import (
     LONGEST_REASON,
     RETRIED_STATUS,
     describe,
@@ -27,7 +27,7 @@ from indexer.search.connection import (
     disk_full,
     is_disk_full,
 )
-from indexer.search.place import Place
+from bioqa.indexer.search.place import Place
 
 REQUEST_BYTES = 4_000_000
 SENDERS = 2
@@ -54,7 +54,7 @@ class Operation(NamedTuple):
 
     pmid: int
     rank: int
-    """The upper part of the external version; see ``indexer.search.elastic``."""
+    """The upper part of the external version; see ``bioqa.indexer.search.elastic``."""
     order: int
     version: int
     """The citation's PMID version; 0 for a tombstone."""

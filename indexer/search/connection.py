@@ -16,8 +16,8 @@ from elasticsearch import (
     UnsupportedProductError,
 )
 
-from bioasq.errors import BioqaError
-from indexer.search.place import NO_CREDENTIALS, Access, Place
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.place import NO_CREDENTIALS, Access, Place
 
 MAJOR = 9
 """The server's major version must be the client's."""

@@ -1,7 +1,7 @@
 """Elasticsearch: the index for all of MEDLINE.
 
 Every document is written under an external version, PMID version << 48 | order, where order is the place of
-the event among all events (``indexer.ledger.order``). So the server itself refuses what is older than what
+the event among all events (``loading.ledger.order``). So the server itself refuses what is older than what
 it has: files can be replayed, applied out of order and sent by several requests at once. A deletion leaves a
 tombstone, a document without text under the highest version there is, so that a revision that comes late
 stays deleted. Where the server refuses, the document there is looked at: tombstones, and PMID versions that
@@ -19,13 +19,13 @@ from typing import Any, NamedTuple, Self
 
 from elasticsearch import BadRequestError, Elasticsearch
 
-from bioasq.domain import Candidate, Document
-from bioasq.errors import BioqaError
-from indexer.events import Delete, Event
-from indexer.search.base import Applied, IndexStats, Rejection
-from indexer.search.bulk import ORDER_BITS, Answered, BulkWriter, Operation, Outcome, Unfinished
-from indexer.search.connection import describe_fault, engine_errors, error_type
-from indexer.search.mapping import (
+from bioqa.bioasq.domain import Candidate, Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.medline.events import Delete, Event
+from bioqa.indexer.search.base import Applied, IndexStats, Rejection
+from bioqa.indexer.search.bulk import ORDER_BITS, Answered, BulkWriter, Operation, Outcome, Unfinished
+from bioqa.indexer.search.connection import describe_fault, engine_errors, error_type
+from bioqa.indexer.search.mapping import (
     DEFAULT_SHAPE,
     FORMAT,
     Shape,
@@ -34,9 +34,9 @@ from indexer.search.mapping import (
     source,
     tombstone,
 )
-from indexer.search.place import Place
-from indexer.search.query import clean, preference, request
-from indexer.search.records import PMID, Record, encode, pmid_number
+from bioqa.indexer.search.place import Place
+from bioqa.indexer.search.query import clean, preference, request
+from bioqa.indexer.search.records import PMID, Record, encode, pmid_number
 
 LOOKUP = 1000
 """How many documents one request looks up."""

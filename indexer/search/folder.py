@@ -7,8 +7,8 @@ import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
-from bioasq.errors import BioqaError
-from bioasq.jsonfile import write_json
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import write_json
 
 FORMAT = 2
 """Raised whenever schema, analyser or stored records change, so that no index is ever misread."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from bioasq.domain import Document
-from indexer.search.records import NO_DATE, Record, decode
-from indexer.search.stopwords import STOP_WORDS
+from bioqa.bioasq.domain import Document
+from bioqa.indexer.search.records import NO_DATE, Record, decode
+from bioqa.indexer.search.stopwords import STOP_WORDS
 
 FORMAT = 1
 """Raised whenever mapping, analyser or stored form change, so that no index is ever misread."""
@@ -75,7 +75,7 @@ _PROPERTIES: dict[str, Any] = {
     # An answer's equal scores are put into order by it.
     "pmid": {"type": "long", "index": False},
     "version": {"type": "integer", **_KEPT},
-    # The place of the event that wrote it among all events: see indexer.ledger.order.
+    # The place of the event that wrote it among all events: see bioqa.indexer.loading.ledger.order.
     "order": {"type": "long", "index": False},
     "published": {"type": "date", "format": "strict_date"},
     "title": {"type": "text", "index": False, "norms": False, "copy_to": TEXT},

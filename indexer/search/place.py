@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bioasq.errors import BioqaError
+from bioqa.bioasq.errors import BioqaError
 
 DEFAULT_NAME = "medline"
 _DEFAULT_PORTS = {"http": 9200, "https": 443}

@@ -4,7 +4,7 @@ import zlib
 from datetime import date
 from typing import Any
 
-from indexer.search.mapping import TEXT
+from bioqa.indexer.search.mapping import TEXT
 
 
 def request(text: str, size: int, published_before: date | None) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import struct
 from datetime import date
 from typing import NamedTuple
 
-from bioasq.domain import Document, Part, Sentence
-from bioasq.errors import BioqaError
+from bioqa.bioasq.domain import Document, Part, Sentence
+from bioqa.bioasq.errors import BioqaError
 
 PMID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 

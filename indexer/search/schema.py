@@ -4,9 +4,9 @@ from typing import Any
 
 import tantivy
 
-from bioasq.domain import Document
-from indexer.search.records import Record, decode
-from indexer.search.stopwords import STOP_WORDS
+from bioqa.bioasq.domain import Document
+from bioqa.indexer.search.records import Record, decode
+from bioqa.indexer.search.stopwords import STOP_WORDS
 
 TEXT = "text"
 """The field that is searched: title and abstract, one value each."""

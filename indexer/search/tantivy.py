@@ -17,13 +17,13 @@ from typing import Any, Self
 
 import tantivy
 
-from bioasq.domain import Candidate, Document
-from bioasq.errors import BioqaError
-from indexer.events import Delete, Event
-from indexer.search.base import Applied, IndexStats
-from indexer.search.folder import IndexFolder, Links
-from indexer.search.records import PMID, Record, encode, pmid_number
-from indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
+from bioqa.bioasq.domain import Candidate, Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.medline.events import Delete, Event
+from bioqa.indexer.search.base import Applied, IndexStats
+from bioqa.indexer.search.folder import IndexFolder, Links
+from bioqa.indexer.search.records import PMID, Record, encode, pmid_number
+from bioqa.indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
 
 LOOKUP = 1000
 """How many PMIDs one look-up asks for."""

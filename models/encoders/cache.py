@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bioasq.errors import BioqaError
-from models.encoders.inputs import EncoderInput
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.encoders.inputs import EncoderInput
 
 _RECORD = np.dtype([("key", "V16"), ("begin", "<u8"), ("rows", "<u4"), ("layers", "<u4")])
 

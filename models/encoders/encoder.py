@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from models.arrays import Ints
-from models.encoders.cache import StateCache, key_of
-from models.encoders.inputs import EncoderInput, Pieced, Template, pair, passage, single
-from models.encoders.loading import EncoderError, device_of, open_encoder
+from bioqa.models.arrays import Ints
+from bioqa.models.encoders.cache import StateCache, key_of
+from bioqa.models.encoders.inputs import EncoderInput, Pieced, Template, pair, passage, single
+from bioqa.models.encoders.loading import EncoderError, device_of, open_encoder
 
 Layers = Literal["last", "all"]
 

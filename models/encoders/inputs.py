@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.arrays import Ints
+from bioqa.models.arrays import Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +77,13 @@ def single(template: Template, text: Pieced, positions: int) -> EncoderInput:
     ids, types = template.join(kept)
     firsts = text.firsts[(text.firsts >= 0) & (text.firsts < len(kept))]
     return EncoderInput(ids, types, firsts + len(template.parts[0]), len(kept) < len(text.ids))
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """What an encoder reads of a question and of its units (bioqa.models.encoders.reading)."""
+
+    question: Pieced
+    units: tuple[Pieced, ...]
+    by_word: bool
+    """Whether the words' first pieces stand for the words of the example, one for one."""

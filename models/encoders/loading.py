@@ -18,7 +18,7 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 
-from bioasq.errors import BioqaError
+from bioqa.bioasq.errors import BioqaError
 
 _POINTER = b"version https://git-lfs"
 

@@ -6,12 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from bioasq.domain import Document
-from models.batch import Pieces
-from models.encoders.encoder import Encoder
-from models.encoders.inputs import Pieced
-from models.text import END, words
-from models.tokens import DocumentCache, concatenate
+from bioqa.bioasq.domain import Document
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.inputs import Pieced, Pieces
+from bioqa.models.text.tokens import DocumentCache, concatenate
+from bioqa.models.text.words import END, words
 
 Reads = Literal["vectors", "pairs", "words"]
 """``vectors``: static ones, no encoder. ``pairs``: question and running text in one sequence. ``words``: each

@@ -5,12 +5,12 @@ from itertools import product
 
 import numpy as np
 
-from models.arrays import Floats
-from models.features import SENTENCE_FEATURES
-from models.first_stage import document_bm25
-from models.training.data import Pool, Prepared
-from models.training.run import PoolScores, document_map
-from models.vocabulary import Vocabulary
+from bioqa.models.answers.first_stage import document_bm25
+from bioqa.models.arrays import Floats
+from bioqa.models.features.extractor import SENTENCE_FEATURES
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.data import Pool, Prepared
+from bioqa.models.training.run import PoolScores, document_map
 
 K1_GRID = (0.3, 0.4, 0.6, 0.9, 1.2, 1.6)
 B_GRID = (0.3, 0.5, 0.67, 0.75, 0.9)

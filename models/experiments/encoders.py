@@ -9,18 +9,18 @@ from typing import Literal
 import numpy as np
 import torch
 
-from models.arrays import Floats
-from models.batch import Example
-from models.encoders.cache import StateCache, key_of
-from models.encoders.encoder import Encoder
-from models.encoders.inputs import EncoderInput
-from models.encoders.loading import place_of
-from models.experiments.making import Progress, timing
-from models.experiments.parts import Data, Part, PartScores, ZeroShot
-from models.experiments.shares import some
-from models.registry import RANKERS, reader_for
-from models.training.data import Pool, Prepared, example_of
-from models.training.run import PoolScores
+from bioqa.models.arrays import Floats
+from bioqa.models.encoders.cache import StateCache, key_of
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.inputs import EncoderInput
+from bioqa.models.encoders.loading import place_of
+from bioqa.models.experiments.making import Progress, timing
+from bioqa.models.experiments.parts import Data, Part, PartScores, ZeroShot
+from bioqa.models.experiments.shares import some
+from bioqa.models.rankers.batch import Example
+from bioqa.models.rankers.registry import RANKERS, reader_for
+from bioqa.models.training.data import Pool, Prepared, example_of
+from bioqa.models.training.run import PoolScores
 
 Pooling = Literal["cls", "mean"]
 _AT_ONCE = 512

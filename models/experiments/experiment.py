@@ -14,10 +14,10 @@ from pathlib import Path
 
 import torch
 
-from models.experiments import encoders, parts
-from models.experiments.making import Progress, Ranks, score_ready, train_part
-from models.experiments.parts import AnyPart, Data, Part, PartScores, Ready, ZeroShot
-from models.experiments.systems import System
+from bioqa.models.experiments import encoders, parts
+from bioqa.models.experiments.making import Progress, Ranks, score_ready, train_part
+from bioqa.models.experiments.parts import AnyPart, Data, Part, PartScores, Ready, ZeroShot
+from bioqa.models.experiments.systems import System
 
 
 @dataclass(frozen=True, slots=True)

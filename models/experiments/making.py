@@ -10,20 +10,20 @@ import numpy as np
 import torch
 from torch import nn
 
-from bioasq.domain import Candidate
-from models.arrays import Floats
-from models.checkpoint import Checkpoint
-from models.encoders.encoder import Encoder
-from models.experiments.parts import Data, Part, PartScores, Ready, scaling_without
-from models.experiments.shares import Share, some
-from models.features import Scaling
-from models.ranking import RankedDocument, Ranking
-from models.registry import encoder_of, reader_for
-from models.reranker import Reranker
-from models.selection import Calibration
-from models.training.data import Prepared
-from models.training.resume import Epoch
-from models.training.run import Development, PoolScores, train_model
+from bioqa.bioasq.domain import Candidate
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.arrays import Floats
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.experiments.parts import Data, Part, PartScores, Ready, scaling_without
+from bioqa.models.experiments.shares import Share, some
+from bioqa.models.features.extractor import Scaling
+from bioqa.models.rankers.registry import encoder_of, reader_for
+from bioqa.models.reranker import Reranker
+from bioqa.models.training.data import Prepared
+from bioqa.models.training.resume import Epoch
+from bioqa.models.training.run import Development, PoolScores, train_model
 
 TIMED = 5
 """Questions that a ranker's speed is measured on."""

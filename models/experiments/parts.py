@@ -14,14 +14,14 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from bioasq.errors import BioqaError
-from models.arrays import Floats
-from models.experiments.shares import Share
-from models.features import Scaling
-from models.registry import RankerSettings
-from models.training.data import Prepared, scaling_of
-from models.training.run import PoolScores
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.arrays import Floats
+from bioqa.models.experiments.shares import Share
+from bioqa.models.features.extractor import Scaling
+from bioqa.models.rankers.registry import RankerSettings
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.data import Prepared, scaling_of
+from bioqa.models.training.run import PoolScores
 
 WHOLE = Share()
 FeatureGroup = Literal["document features", "sentence features"]

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from models.experiments.results import Row, Summary
+from bioqa.models.experiments.results import Row, Summary
 
 FOLDER = Path(__file__).parent / "published"
 

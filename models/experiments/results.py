@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from models.arrays import Floats
-from models.calibration import calibrate
-from models.evaluation import measure
-from models.selection import Calibration
-from models.training.data import Prepared
-from models.training.run import PoolScores, document_map, gold_areas, gold_auc, rankings_of
+from bioqa.models.answers.calibration import calibrate
+from bioqa.models.answers.evaluation import measure
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.arrays import Floats
+from bioqa.models.training.data import Prepared
+from bioqa.models.training.run import PoolScores, document_map, gold_areas, gold_auc, rankings_of
 
 MEASURES = (
     "document_map_5",

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from models.experiments import baselines, parts
-from models.experiments.making import Progress, timing
-from models.experiments.parts import AnyPart, Data, PartScores, Ready, described
-from models.experiments.results import PAIRED, Row, Run, Scored, mean_on_dev, run_of, summary
-from models.experiments.shares import Share, some
-from models.experiments.systems import Kind, System
-from models.features import FeatureExtractor
-from models.training.data import Prepared
-from models.training.run import PoolScores
+from bioqa.models.experiments import baselines, parts
+from bioqa.models.experiments.making import Progress, timing
+from bioqa.models.experiments.parts import AnyPart, Data, PartScores, Ready, described
+from bioqa.models.experiments.results import PAIRED, Row, Run, Scored, mean_on_dev, run_of, summary
+from bioqa.models.experiments.shares import Share, some
+from bioqa.models.experiments.systems import Kind, System
+from bioqa.models.features.extractor import FeatureExtractor
+from bioqa.models.training.data import Prepared
+from bioqa.models.training.run import PoolScores
 
 _Records = Sequence[Mapping[str, Any]]
 MeasuredSystem = tuple[System, _Records, list[Run]]

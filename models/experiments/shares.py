@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from bioasq.errors import BioqaError
-from models.arrays import Ints
-from models.features import Features
-from models.training.data import Pool, Prepared
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.arrays import Ints
+from bioqa.models.features.extractor import Features
+from bioqa.models.training.data import Pool, Prepared
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from bioasq.errors import BioqaError
-from models.experiments.parts import AnyPart, FeatureGroup, Part, Ready, ZeroShot
-from models.experiments.shares import Share
-from models.registry import RANKERS, settings_of
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.experiments.parts import AnyPart, FeatureGroup, Part, Ready, ZeroShot
+from bioqa.models.experiments.shares import Share
+from bioqa.models.rankers.registry import RANKERS, settings_of
 
 Kind = Literal["baseline", "pipeline", "joint", "ours", "bound", "ablation"]
 WHOLE = Share(watched=120)

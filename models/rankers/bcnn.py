@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool1d, cosine_similarity, pad
 
-from models.batch import Batch
+from bioqa.models.rankers.batch import Batch
 
 LAYERS = 2
 SIMILARITIES = LAYERS + 1
@@ -51,7 +51,7 @@ class Bcnn(nn.Module):
     """Cosines of question and unit: of their mean word vectors, and of their means after each layer."""
 
     def __init__(self, vectors: nn.Module, dimensions: int, *, kernels: int = 50, window: int = 4) -> None:
-        """``vectors`` gives those of a batch's words, as models.rankers.pdrmm.StaticVectors does."""
+        """``vectors`` gives those of a batch's words, as bioqa.models.rankers.pdrmm.StaticVectors does."""
         super().__init__()
         self.vectors = vectors
         sizes = [dimensions, *[kernels] * LAYERS]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.batch import Batch
+from bioqa.models.rankers.batch import Batch
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from models.batch import Batch
-from models.rankers.pooling import pool
+from bioqa.models.rankers.batch import Batch
+from bioqa.models.rankers.pooling import pool
 
 VIEWS = 3
 """Similarity matrices: exact match, cosine of word vectors, cosine of contexts."""

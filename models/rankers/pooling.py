@@ -1,7 +1,7 @@
 """Row-wise pooling of similarity matrices: maximum, mean of the k largest, mean.
 
 Torch's ``topk`` over padded rows is the slow part of PDRMM. Here units lie in time-major order
-(``models.batch.Packing``), and the k largest of every row are kept sorted while the loop runs over the t-th
+(``batch.Packing``), and the k largest of every row are kept sorted while the loop runs over the t-th
 words of all units at once, each step a few whole-slice ``maximum`` and ``minimum``.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from models.batch import Packing
+from bioqa.models.rankers.batch import Packing
 
 K = 5
 """How many of the largest similarities are averaged (sum of the min(5, m) largest, over 5)."""

@@ -6,8 +6,8 @@ Pappas and Androutsopoulos 2021, Sections 2.3 and 2.4, Figure 3.
 import torch
 from torch import Tensor, nn
 
-from models.batch import Batch
-from models.encoders.encoder import Encoder
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.rankers.batch import Batch
 
 
 class LayerMix(nn.Module):

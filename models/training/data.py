@@ -7,15 +7,15 @@ from typing import Protocol
 
 import numpy as np
 
-from bioasq.domain import PUBMED_URL, Candidate, Document, Response
-from models.arrays import Booleans
-from models.batch import Example, document_example, sentence_example
-from models.encoders.reading import Reader
-from models.features import FeatureExtractor, Features, Scaling
-from models.registry import RANKERS, RankerSettings
-from models.tokens import DocumentTokens, TokenisedDocument, TokenisedQuestion, tokenise_question
-from models.training.labels import sentence_labels
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.domain import PUBMED_URL, Candidate, Document, Response
+from bioqa.models.arrays import Booleans
+from bioqa.models.encoders.reading import Reader
+from bioqa.models.features.extractor import FeatureExtractor, Features, Scaling
+from bioqa.models.rankers.batch import Example, document_example, sentence_example
+from bioqa.models.rankers.registry import RANKERS, RankerSettings
+from bioqa.models.text.tokens import DocumentTokens, TokenisedDocument, TokenisedQuestion, tokenise_question
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.labels import sentence_labels
 
 
 class Searcher(Protocol):

@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bioasq.errors import BioqaError
-from bioasq.files import read_golden
-from models.bundled import DEFAULT, WEIGHTS, available
-from models.checkpoint import Checkpoint, save
-from models.encoders.cache import StateCache
-from models.registry import SettingsError, load_encoder, settings_of
-from models.training.data import Prepared, Searcher, prepare
-from models.training.resume import Epoch
-from models.training.run import make_checkpoint
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import read_golden
+from bioqa.models.bundled import DEFAULT, WEIGHTS, available
+from bioqa.models.checkpoint import Checkpoint, save
+from bioqa.models.encoders.cache import StateCache
+from bioqa.models.rankers.registry import SettingsError, load_encoder, settings_of
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.data import Prepared, Searcher, prepare
+from bioqa.models.training.resume import Epoch
+from bioqa.models.training.run import make_checkpoint
 
 Preparing = Callable[[str, int, int], None]
 """Called with the file's name, questions done, and questions in all."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bioasq.domain import Document, Snippet
-from models.arrays import Booleans
+from bioqa.bioasq.domain import Document, Snippet
+from bioqa.models.arrays import Booleans
 
 
 def sentence_labels(document: Document, snippets: Iterable[Snippet]) -> Booleans:

@@ -16,15 +16,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, relu
 
-from bioasq.errors import BioqaError
-from models.arrays import Booleans
-from models.batch import Batch, Example, collate
-from models.rankers.heads import Scores
-from models.registry import RANKERS, DocumentLoss, RankerSettings, encoder_of, learned_state
-from models.training.rates import rate_factor
-from models.training.resume import Epoch as Epoch
-from models.training.resume import Training
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.arrays import Booleans
+from bioqa.models.rankers.batch import Batch, Example, collate
+from bioqa.models.rankers.heads import Scores
+from bioqa.models.rankers.registry import RANKERS, DocumentLoss, RankerSettings, encoder_of, learned_state
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.rates import rate_factor
+from bioqa.models.training.resume import Epoch as Epoch
+from bioqa.models.training.resume import Training
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from bioasq.domain import Document
-from models.arrays import Floats
-from models.encoders.loading import EncoderError, device_of, open_encoder
-from models.matching import inverse_document_frequencies
-from models.pieces import CONTINUES, WordPieces, as_stored
-from models.text import terms
+from bioqa.bioasq.domain import Document
+from bioqa.models.arrays import Floats
+from bioqa.models.encoders.loading import EncoderError, device_of, open_encoder
+from bioqa.models.text.frequencies import inverse_document_frequencies
+from bioqa.models.text.pieces import CONTINUES, WordPieces, as_stored
+from bioqa.models.text.words import terms
 
 _AT_ONCE = 512
 

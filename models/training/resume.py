@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from bioasq.errors import BioqaError
+from bioqa.bioasq.errors import BioqaError
 
 _FILE = "training.safetensors"
 

@@ -10,22 +10,22 @@ import numpy as np
 import torch
 from torch import nn
 
-from models.arrays import Floats
-from models.batch import Example, collate
-from models.calibration import calibrate
-from models.checkpoint import Checkpoint
-from models.encoders.encoder import Encoder
-from models.encoders.reading import Reader
-from models.evaluation import SentenceCase, mean_average_precision, measure, sentence_auc
-from models.features import Scaling
-from models.ranking import Ranking
-from models.registry import RANKERS, RankerSettings, build, reader_for
-from models.reranker import ranking
-from models.selection import Calibration
-from models.training.data import Prepared, example_of, scaling_of
-from models.training.loop import TrainingQuestion, fit
-from models.training.resume import Epoch
-from models.vocabulary import Vocabulary
+from bioqa.models.answers.calibration import calibrate
+from bioqa.models.answers.evaluation import SentenceCase, mean_average_precision, measure, sentence_auc
+from bioqa.models.answers.ranking import Ranking
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.arrays import Floats
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.reading import Reader
+from bioqa.models.features.extractor import Scaling
+from bioqa.models.rankers.batch import Example, collate
+from bioqa.models.rankers.registry import RANKERS, RankerSettings, build, reader_for
+from bioqa.models.reranker import ranking
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.data import Prepared, example_of, scaling_of
+from bioqa.models.training.loop import TrainingQuestion, fit
+from bioqa.models.training.resume import Epoch
 
 
 @dataclass(frozen=True, slots=True)

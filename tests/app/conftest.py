@@ -13,17 +13,17 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-import app
-from app.answering import Answerer
-from app.cli import main
-from app.main import create_app
-from app.settings import Settings
-from bioasq.domain import Candidate, Document, Part, Sentence
-from indexer.events import Upsert
-from indexer.load import load
-from indexer.search.tantivy import TantivyIndex
-from models.ranking import RankedDocument, Ranking
-from models.selection import Calibration
+from bioqa import app
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.cli import main
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate, Document, Part, Sentence
+from bioqa.indexer.loading.load import load
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration
 
 
 class LexicalRanker:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.answering import Answer, Answerer, IndexUnavailable, Timings, Wanted
-from bioasq.domain import Candidate, Document, Question
-from bioasq.errors import BioqaError
-from bioasq.files import submission_dict
-from bioasq.validation import validate
-from indexer.search.base import IndexStats
-from models.ranking import Ranking
+from bioqa.app.answers.answering import Answer, Answerer, IndexUnavailable, Timings, Wanted
+from bioqa.bioasq.domain import Candidate, Document, Question
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import submission_dict
+from bioqa.bioasq.validation import validate
+from bioqa.indexer.search.base import IndexStats
+from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import DRUGS, LexicalRanker, documents
 
 QUESTIONS = st.lists(

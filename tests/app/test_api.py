@@ -5,8 +5,8 @@ import json
 import pytest
 from fastapi.testclient import TestClient
 
-from bioasq.files import parse_golden, parse_testset
-from bioasq.validation import validate
+from bioqa.bioasq.files import parse_golden, parse_testset
+from bioqa.bioasq.validation import validate
 from tests.app.requests import BODY, TESTSET
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from app.answering import Answerer
-from app.batch import AT_ONCE, InvalidSubmission, answer_batch
-from bioasq.domain import Candidate, Question
-from bioasq.errors import BioqaError
-from bioasq.files import submission_dict
-from bioasq.jsonfile import read_json
-from bioasq.validation import validate
-from models.ranking import Ranking
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.cli.batch import AT_ONCE, InvalidSubmission, answer_batch
+from bioqa.bioasq.domain import Candidate, Question
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import submission_dict
+from bioqa.bioasq.jsonfile import read_json
+from bioqa.bioasq.validation import validate
+from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import DRUGS, LexicalRanker
 
 QUESTIONS = tuple(Question(f"q{n}", f" Is {drug} good?\n", "yesno") for n, drug in enumerate(DRUGS))

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.jobs.database import FILE_NAME
-from app.main import create_app
-from app.settings import Settings
-from bioasq.errors import BioqaError
-from bioasq.files import parse_testset
-from bioasq.trec import parse_run
-from bioasq.validation import validate
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.jobs.database import FILE_NAME
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import parse_testset
+from bioqa.bioasq.trec import parse_run
+from bioqa.bioasq.validation import validate
 from tests.app.jobs.waiting import finished
 from tests.app.requests import BODY, TESTSET, fields, is_problem
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.batching import YIELDS, Batcher, Full, Limits, Priority, whole_seconds
+from bioqa.app.answers.batching import YIELDS, Batcher, Full, Limits, Priority, whole_seconds
 
 
 class Gated:

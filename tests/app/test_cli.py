@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.jsonfile import read_json
-from bioasq.validation import validate
-from models.reranker import Reranker
+from bioqa.bioasq.jsonfile import read_json
+from bioqa.bioasq.validation import validate
+from bioqa.models.reranker import Reranker
 from tests.app.conftest import LexicalRanker, Run
 
 MEDLINE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -246,5 +246,5 @@ def test_version_and_help(run: Run) -> None:
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
-    code = "import sys, app.cli; sys.exit('torch' in sys.modules or 'fastapi' in sys.modules)"
+    code = "import sys, bioqa.app.cli; sys.exit('torch' in sys.modules or 'fastapi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -16,11 +16,11 @@ import pytest
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from app.answering import Answerer
-from app.api.connection import while_connected
-from app.main import create_app
-from app.server import server_of
-from app.settings import Settings
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.api.connection import while_connected
+from bioqa.app.http.server import server_of
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
 from tests.app.test_serving import Gate, until
 
 

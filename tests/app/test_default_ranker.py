@@ -15,17 +15,17 @@ from typing import Any
 
 import pytest
 
-from app.answering import Answerer
-from app.opening import open_answerer
-from app.settings import Settings
-from bioasq.domain import Question, Response
-from bioasq.files import read_golden, submission_dict
-from bioasq.measures import evaluate
-from bioasq.validation import validate
-from models.bundled import DEFAULT, available
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.opening import open_answerer
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Question, Response
+from bioqa.bioasq.files import read_golden, submission_dict
+from bioqa.bioasq.measures import evaluate
+from bioqa.bioasq.validation import validate
+from bioqa.models.bundled import DEFAULT, available
 from tests.app.conftest import SAMPLE
 
-BIOQA = (sys.executable, "-c", "from app.cli import main; main()")
+BIOQA = (sys.executable, "-c", "from bioqa.app.cli import main; main()")
 
 pytestmark = pytest.mark.skipif(DEFAULT not in available(), reason="no trained weights are bundled yet")
 

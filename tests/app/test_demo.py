@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from indexer.search.base import Applied, Rejection
-from indexer.search.folder_target import FolderTarget
-from models.reranker import Reranker
+from bioqa.indexer.loading.folder_target import FolderTarget
+from bioqa.indexer.search.base import Applied, Rejection
+from bioqa.models.reranker import Reranker
 from tests.app.conftest import Run
 
 

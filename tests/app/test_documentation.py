@@ -9,8 +9,8 @@ import pytest
 import typer.main
 from fastapi import FastAPI
 
-from app.cli import cli
-from app.settings import PREFIX, Settings
+from bioqa.app.cli import cli
+from bioqa.app.settings import PREFIX, Settings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

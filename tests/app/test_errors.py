@@ -9,10 +9,10 @@ from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.schemas import TestSet
-from bioasq.domain import Question
-from bioasq.errors import BioqaError
-from bioasq.files import parse_testset
+from bioqa.app.http.schemas import TestSet
+from bioqa.bioasq.domain import Question
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import parse_testset
 from tests.app.requests import BODY, fields, is_problem
 
 

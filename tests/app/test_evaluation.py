@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.api import evaluation
-from app.main import create_app
-from app.settings import Settings
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.api import evaluation
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
 from tests.app.conftest import Run
 from tests.app.requests import BODY, TESTSET, fields, is_problem
 from tests.bioasq.entries import DOCUMENT, entry, snippet

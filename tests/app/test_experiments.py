@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app.cli.experiments import tables
-from models.experiments import published, systems
-from models.experiments.parts import Part
-from models.experiments.shares import Share
-from models.experiments.systems import System
-from models.registry import settings_of
+from bioqa.app.cli.experiments import tables
+from bioqa.models.experiments import published, systems
+from bioqa.models.experiments.parts import Part
+from bioqa.models.experiments.shares import Share
+from bioqa.models.experiments.systems import System
+from bioqa.models.rankers.registry import settings_of
 from tests.app.conftest import SAMPLE, Run
 
 pytest.importorskip("scipy", reason="needs the extra train")

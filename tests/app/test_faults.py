@@ -22,16 +22,16 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.main import create_app
-from app.service import Service
-from app.settings import Settings
-from bioasq.domain import Candidate, Question
-from bioasq.errors import BioqaError
-from bioasq.files import submission_dict
-from indexer.search.base import SearchIndex
-from indexer.search.tantivy import TantivyIndex
-from models.ranking import RankedDocument, Ranking
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.service import Service
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate, Question
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import submission_dict
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.answers.ranking import RankedDocument, Ranking
 from tests.app.conftest import DRUGS, LexicalRanker
 from tests.app.jobs.test_restart import QUESTIONS, service, status
 from tests.app.jobs.waiting import until

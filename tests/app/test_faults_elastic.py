@@ -11,16 +11,16 @@ from typing import Any
 import httpx2
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.main import create_app
-from app.reopening import ReopenedIndex
-from app.settings import Settings
-from bioasq.domain import Candidate, Question
-from bioasq.files import submission_dict
-from indexer.load import load
-from indexer.search.opening import open_index, open_target
-from indexer.search.place import Access
-from models.ranking import Ranking
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.reopening import ReopenedIndex
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate, Question
+from bioqa.bioasq.files import submission_dict
+from bioqa.indexer.loading.load import load
+from bioqa.indexer.opening import open_index, open_target
+from bioqa.indexer.search.place import Access
+from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import SAMPLE, LexicalRanker
 from tests.app.jobs.test_restart import QUESTIONS
 from tests.app.jobs.waiting import until

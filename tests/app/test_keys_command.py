@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.security import keyfile
-from app.security.keys import ApiKey, digest
+from bioqa.app.security import keyfile
+from bioqa.app.security.keys import ApiKey, digest
 from tests.app.conftest import Run
 
 

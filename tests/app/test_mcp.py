@@ -20,15 +20,15 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
-from app.answering import Answerer
-from app.main import create_app
-from app.mcp.backends import Backend, LocalBackend, RemoteBackend
-from app.mcp.server import create_server
-from app.service import Service
-from app.settings import Settings
-from bioasq.errors import BioqaError
-from indexer.search.base import SearchIndex
-from indexer.search.tantivy import TantivyIndex
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.service import Service
+from bioqa.app.main import create_app
+from bioqa.app.mcp.backends import Backend, LocalBackend, RemoteBackend
+from bioqa.app.mcp.server import create_server
+from bioqa.app.settings import Settings
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.conftest import LexicalRanker, Run
 from tests.app.requests import BODY
 
@@ -212,7 +212,7 @@ def test_the_key_reaches_the_service() -> None:
     assert seen == ["Bearer secret", None]
 
 
-COMMAND = (sys.executable, "-c", "from app.cli import main; main()", "mcp")
+COMMAND = (sys.executable, "-c", "from bioqa.app.cli import main; main()", "mcp")
 ROOT = Path(__file__).parents[2]
 
 
@@ -296,7 +296,7 @@ def test_without_an_index_or_the_package_the_command_says_so(
     result = command("mcp")
     assert (result.code, "no index is named" in result.err) == (2, True)
     monkeypatch.setitem(sys.modules, "mcp.server", None)
-    monkeypatch.delitem(sys.modules, "app.mcp.server")
+    monkeypatch.delitem(sys.modules, "bioqa.app.mcp.server")
     result = command("mcp", "--index", "x")
     assert (result.code, result.out) == (2, "")
     assert "needs the package mcp: pip install 'bioqa[mcp]'" in result.err

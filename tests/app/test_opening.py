@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.opening import load_ranker, load_rankers, warm_up
-from app.settings import Settings
-from bioasq.domain import Candidate
-from bioasq.errors import BioqaError
-from models.bundled import DEFAULT, WEIGHTS, available
-from models.ranking import Ranking
+from bioqa.app.answers.opening import load_ranker, load_rankers, warm_up
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.answers.ranking import Ranking
+from bioqa.models.bundled import DEFAULT, WEIGHTS, available
 from tests.app.conftest import LexicalRanker
 
 pytestmark = pytest.mark.skipif(DEFAULT not in available(), reason="no trained weights are bundled yet")

@@ -10,14 +10,14 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.answering import Answerer
-from app.main import create_app
-from app.reranking import cut_after
-from app.settings import Settings
-from bioasq.domain import Candidate
-from indexer.search.tantivy import TantivyIndex
-from models.ranking import Ranking
-from models.reranker import Reranker
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.reranking import cut_after
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.answers.ranking import Ranking
+from bioqa.models.reranker import Reranker
 from tests.app.conftest import LexicalRanker
 from tests.app.requests import fields, is_problem
 

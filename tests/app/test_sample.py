@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from bioasq.domain import PUBMED_URL, Document, Response, Section, Snippet
-from bioasq.files import read_golden, read_testset
-from bioasq.golden import Golden
-from indexer.events import Upsert
-from indexer.medline import MedlineFile
+from bioqa.bioasq.domain import PUBMED_URL, Document, Response, Section, Snippet
+from bioqa.bioasq.files import read_golden, read_testset
+from bioqa.bioasq.golden import Golden
+from bioqa.indexer.medline.citations import MedlineFile
+from bioqa.indexer.medline.events import Upsert
 
 SAMPLE = Path(__file__).resolve().parents[2] / "app" / "sample"
 FIRST_PMID = 90000001

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.main import create_app
-from app.service import Service
-from app.settings import Settings
-from bioasq.domain import Candidate
-from indexer.search.base import SearchIndex
-from indexer.search.tantivy import TantivyIndex
-from models.ranking import Ranking
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.service import Service
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import LexicalRanker
 from tests.app.requests import BODY, TESTSET, is_problem
 from tests.app.test_answering import AwayIndex

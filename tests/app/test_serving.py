@@ -13,14 +13,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from app.answering import Answer, Answerer, Wanted
-from app.main import create_app
-from app.refusals import Draining, QueueFull, TimedOut
-from app.service import Service, UnknownRanker
-from app.settings import Settings
-from bioasq.domain import Candidate, Question
-from bioasq.errors import BioqaError
-from models.ranking import Ranking
+from bioqa.app.answers.answering import Answer, Answerer, Wanted
+from bioqa.app.answers.refusals import Draining, QueueFull, TimedOut
+from bioqa.app.answers.service import Service, UnknownRanker
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate, Question
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import LexicalRanker
 from tests.app.requests import BODY, TESTSET, fields, is_problem
 from tests.app.test_answering import AwayIndex

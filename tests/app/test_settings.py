@@ -1,6 +1,6 @@
 import pytest
 
-from app.settings import Settings, SettingsError, load_settings
+from bioqa.app.settings import Settings, SettingsError, load_settings
 
 
 def test_without_any_variable_the_defaults_hold() -> None:

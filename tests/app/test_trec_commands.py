@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.files import read_golden
+from bioqa.bioasq.files import read_golden
 from tests.app.conftest import Run
 from tests.bioasq.entries import DOCUMENT, entry
 

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from bench import cascade as bench
-from models.cascade import Cascade, Combination, Speed
-from models.rankers.cross import CrossEncoder
-from models.reranker import Reranker
-from models.selection import Calibration
-from models.training.data import Prepared, prepare
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.cascade.encoder import CrossEncoder
+from bioqa.models.cascade.ranker import Cascade, Combination, Speed
+from bioqa.models.reranker import Reranker
+from bioqa.models.training.data import Prepared, prepare
 from tests.models.encoders.tiny import tiny_encoder
 from tests.models.toys import GOLDEN, ToyIndex
 

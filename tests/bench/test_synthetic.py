@@ -7,10 +7,10 @@ import pytest
 from bench import synthetic
 from bench.synthetic import Generator, Shares
 from bench.vocabulary import DISCOUNT, Vocabulary
-from bioasq.domain import Document
-from indexer.events import Upsert
-from indexer.medline import MedlineFile
-from indexer.sentences import sentences_of
+from bioqa.bioasq.domain import Document
+from bioqa.indexer.medline.citations import MedlineFile
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.sentences import sentences_of
 
 SHARES = Shares()
 TOPICS = ("asthma", "gout", "rickets", "scurvy", "anthrax", "mumps")

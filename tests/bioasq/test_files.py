@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioasq.domain import PUBMED_URL, Question, Response, Snippet
-from bioasq.errors import BioqaError
-from bioasq.files import (
+from bioqa.bioasq.domain import PUBMED_URL, Question, Response, Snippet
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import (
     parse_golden,
     parse_testset,
     read_golden,
@@ -19,7 +19,7 @@ from bioasq.files import (
     submission_dict,
     write_submission,
 )
-from bioasq.validation import validate
+from bioqa.bioasq.validation import validate
 
 QUESTIONS = (
     Question("5a9d8ffe1d1251d03b000001", "Which gene is mutated in Zürich's syndrome?\u2009", "factoid"),

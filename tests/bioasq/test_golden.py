@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioasq.domain import Question, Response, Snippet
-from bioasq.errors import BioqaError
-from bioasq.golden import Irregularity, is_document_url, parse_golden
+from bioqa.bioasq.domain import Question, Response, Snippet
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.golden import Irregularity, is_document_url, parse_golden
 from tests.bioasq.entries import DOCUMENT, entry, snippet
 
 

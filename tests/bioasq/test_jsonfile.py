@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.errors import BioqaError
-from bioasq.jsonfile import has_lone_surrogate, parse_json, read_json, shown, write_json
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import has_lone_surrogate, parse_json, read_json, shown, write_json
 
 
 @pytest.mark.parametrize("name", ["plain", "plain.json", "packed.json.gz", "packed"])

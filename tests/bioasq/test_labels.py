@@ -1,7 +1,7 @@
 import pytest
 
-from bioasq.domain import Document, Part, Sentence
-from bioasq.labels import is_label
+from bioqa.bioasq.domain import Document, Part, Sentence
+from bioqa.bioasq.labels import is_label
 
 
 def _is_label(text: str, *, label: str = "", after: str = " Nobody came.") -> bool:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioasq.domain import PUBMED_URL, Question, Response, Snippet
-from bioasq.errors import BioqaError
-from bioasq.files import read_golden, read_submission
-from bioasq.measures import (
+from bioqa.bioasq.domain import PUBMED_URL, Question, Response, Snippet
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import read_golden, read_submission
+from bioqa.bioasq.measures import (
     EDITIONS,
     GoldSnippets,
     document_measures,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioasq.domain import Snippet
-from bioasq.overlap import Span, merged_spans, overlap, pmid_of
+from bioqa.bioasq.domain import Snippet
+from bioqa.bioasq.overlap import Span, merged_spans, overlap, pmid_of
 
 
 def snippet(document: str, begin: int, end: int, section: str = "abstract") -> Snippet:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioasq.domain import PUBMED_URL, Question, Response
-from bioasq.errors import BioqaError
-from bioasq.trec import (
+from bioqa.bioasq.domain import PUBMED_URL, Question, Response
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.trec import (
     Judgement,
     RunLine,
     evaluated_order,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioasq.domain import Question
-from bioasq.validation import Fault, validate
+from bioqa.bioasq.domain import Question
+from bioqa.bioasq.validation import Fault, validate
 from tests.bioasq import entries
 from tests.bioasq.entries import DOCUMENT, snippet
 

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from bioasq.domain import Document, Part, Section, Sentence
+from bioqa.bioasq.domain import Document, Part, Section, Sentence
 
 
 def document(

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from indexer.ledger import LoadedFile
-from indexer.search.base import Applied, Rejection
-from indexer.search.records import Record
+from bioqa.indexer.loading.ledger import LoadedFile
+from bioqa.indexer.search.base import Applied, Rejection
+from bioqa.indexer.search.records import Record
 
 
 class MemoryTarget:

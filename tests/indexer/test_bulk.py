@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from bioasq.errors import BioqaError
-from indexer.search.bulk import _Patience
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.bulk import _Patience
 
 
 def test_patience_is_counted_from_the_first_failure() -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import trustme
 
-from bioasq.errors import BioqaError
-from indexer.events import Upsert
-from indexer.search.base import SearchIndex
-from indexer.search.connection import WrongServer, connect, engine_errors
-from indexer.search.elastic import ElasticIndex
-from indexer.search.place import Access, Place, is_url, place
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.connection import WrongServer, connect, engine_errors
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.place import Access, Place, is_url, place
 from tests.indexer.documents import document
 from tests.proxies import FakeEngine, Proxy, api_key, basic
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.dates import month_number, parse_date, parse_medline_date
+from bioqa.indexer.medline.dates import month_number, parse_date, parse_medline_date
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,15 @@ from elasticsearch import BadRequestError, Elasticsearch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bioasq.domain import Document
-from bioasq.errors import BioqaError
-from indexer.events import Delete, Upsert
-from indexer.search.base import Applied
-from indexer.search.connection import connect
-from indexer.search.elastic import ElasticIndex
-from indexer.search.mapping import Shape
-from indexer.search.place import Place
-from indexer.search.records import Record, encode
+from bioqa.bioasq.domain import Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.medline.events import Delete, Upsert
+from bioqa.indexer.search.base import Applied
+from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.mapping import Shape
+from bioqa.indexer.search.place import Place
+from bioqa.indexer.search.records import Record, encode
 from tests.indexer.documents import document
 from tests.proxies import Proxy
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.errors import BioqaError
-from indexer.load import LoadReport, Progress, load
-from indexer.search.mapping import DEFAULT_SHAPE, FORMAT, Shape, index_body
-from indexer.search.opening import open_index, open_target
-from indexer.search.place import Access
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.load import LoadReport, Progress, load
+from bioqa.indexer.opening import open_index, open_target
+from bioqa.indexer.search.mapping import DEFAULT_SHAPE, FORMAT, Shape, index_body
+from bioqa.indexer.search.place import Access
 from tests.elastic_server import ElasticServer, call, settle
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.proxies import Proxy
@@ -384,8 +384,8 @@ def test_a_loader_killed_in_the_middle_is_resumed(
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from indexer.load import load\n"
-        "from indexer.search.opening import open_target\n"
+        "from bioqa.indexer.loading.load import load\n"
+        "from bioqa.indexer.opening import open_target\n"
         "def progress(p):\n"
         f"    if p.events >= {MANY}: os.kill(os.getpid(), signal.SIGKILL)\n"
         "if __name__ == '__main__':\n"

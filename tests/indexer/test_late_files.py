@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bioasq.errors import BioqaError
-from indexer import load as module
-from indexer.ledger import Ledger
-from indexer.load import LoadReport, Progress, load
-from indexer.parsing import Message, Refused, parse
-from indexer.search.opening import open_target
-from indexer.search.tantivy import TantivyIndex
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading import load as module
+from bioqa.indexer.loading.ledger import Ledger
+from bioqa.indexer.loading.load import LoadReport, Progress, load
+from bioqa.indexer.loading.parsing import Message, Refused, parse
+from bioqa.indexer.opening import open_target
+from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.indexer.targets import MemoryTarget
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from bioasq.domain import Document
-from bioasq.errors import BioqaError
-from indexer import load as module
-from indexer import parsing
-from indexer.ledger import NAME, Ledger, order
-from indexer.load import LoadReport, Progress, load
-from indexer.search.base import Applied, Rejection
-from indexer.search.tantivy import TantivyIndex
+from bioqa.bioasq.domain import Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading import load as module
+from bioqa.indexer.loading import parsing
+from bioqa.indexer.loading.ledger import NAME, Ledger, order
+from bioqa.indexer.loading.load import LoadReport, Progress, load
+from bioqa.indexer.search.base import Applied, Rejection
+from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.indexer.targets import MemoryTarget
 
@@ -395,7 +395,7 @@ def test_the_memory_of_parsing_does_not_grow_with_the_file(tmp_path: Path, whole
 
 PARSE = """
 import re, sys
-from indexer.parsing import serve
+from bioqa.indexer.loading.parsing import serve
 serve()
 # Not getrusage: its peak includes what the parent had when it forked.
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
@@ -421,7 +421,7 @@ def peak_of_parsing(folder: Path, citations: int, whole_files: bool) -> int:
 KILLED_WHILE_LOADING = """
 import os, signal, sys
 from pathlib import Path
-from indexer import load as module
+from bioqa.indexer.loading import load as module
 
 if __name__ == "__main__":
     moment, folder, *files = sys.argv[1:]
@@ -530,8 +530,8 @@ def test_a_parser_that_dies_is_noticed(
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from bioasq.errors import BioqaError
-from indexer.load import load
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.load import load
 
 if __name__ == "__main__":
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

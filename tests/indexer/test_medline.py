@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from bioasq.domain import Document, Part, Sentence
-from indexer.events import Delete, Event, Upsert
-from indexer.medline import MedlineError, MedlineFile, event_json, read
+from bioqa.bioasq.domain import Document, Part, Sentence
+from bioqa.indexer.medline.citations import MedlineError, MedlineFile, event_json, read
+from bioqa.indexer.medline.events import Delete, Event, Upsert
 
 ARTICLE = """<PubmedArticle>
 <MedlineCitation Status="MEDLINE">

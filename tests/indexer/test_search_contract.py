@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bioasq.domain import Document, Part
-from bioasq.errors import BioqaError
-from indexer.events import Delete, Event, Upsert
-from indexer.search.base import Applied, SearchIndex
-from indexer.search.connection import connect
-from indexer.search.elastic import ElasticIndex
-from indexer.search.place import Place
-from indexer.search.tantivy import TantivyIndex
+from bioqa.bioasq.domain import Document, Part
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.medline.events import Delete, Event, Upsert
+from bioqa.indexer.search.base import Applied, SearchIndex
+from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.place import Place
+from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 
 OpenIndex = Callable[[], SearchIndex]

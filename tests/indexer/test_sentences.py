@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioasq.domain import Part, Sentence
-from indexer.events import Upsert
-from indexer.medline import read
-from indexer.punkt import ABBREVIATIONS, STARTERS, breaks
-from indexer.sentences import Span, sentences_of, split, split_abstract
+from bioqa.bioasq.domain import Part, Sentence
+from bioqa.indexer.medline.citations import read
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.punkt import ABBREVIATIONS, STARTERS, breaks
+from bioqa.indexer.medline.sentences import Span, sentences_of, split, split_abstract
 
 MARKS = [". ", ".", "? ", "! ", "...", ", ", ": ", ")", "(", '"', "”", "-", "%", "[1]"]
 SPACES = [" ", "  ", "\n", "\u00a0", "\u2009", "\t", "\x1c", "\u2028"]

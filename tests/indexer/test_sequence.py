@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.errors import BioqaError
-from indexer import sequence
-from indexer.ledger import FILES_BITS, LoadedFile, file_number, order
-from indexer.sequence import Step, steps
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading import sequence
+from bioqa.indexer.loading.ledger import FILES_BITS, LoadedFile, file_number, order
+from bioqa.indexer.loading.sequence import Step, steps
 
 
 @pytest.fixture

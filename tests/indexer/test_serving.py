@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.errors import BioqaError
-from bioasq.jsonfile import write_json
-from indexer.events import Upsert
-from indexer.releases.folder_shelf import FORMAT, NAMES
-from indexer.search.opening import ledger, open_index
-from indexer.search.tantivy import TantivyIndex
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import write_json
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.opening import ledger, open_index
+from bioqa.indexer.releases.folder_shelf import FORMAT, NAMES
+from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 
 

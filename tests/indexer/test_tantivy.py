@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.domain import Document, Part
-from bioasq.errors import BioqaError
-from indexer.events import Upsert
-from indexer.search.folder import DESCRIPTION, FORMAT
-from indexer.search.records import decode, encode
-from indexer.search.schema import analyzer
-from indexer.search.tantivy import TantivyIndex
+from bioqa.bioasq.domain import Document, Part
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.folder import DESCRIPTION, FORMAT
+from bioqa.indexer.search.records import decode, encode
+from bioqa.indexer.search.schema import analyzer
+from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 
 
@@ -35,8 +35,8 @@ def make(folder: Path, *documents: Document, joiner: str = "") -> None:
 
 def in_another_process(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     prelude = (
-        "import sys; from pathlib import Path; from indexer.events import *;"
-        "from indexer.search.tantivy import TantivyIndex; from tests.indexer.documents import document;"
+        "import sys; from pathlib import Path; from bioqa.indexer.medline.events import *;"
+        "from bioqa.indexer.search.tantivy import TantivyIndex; from tests.indexer.documents import document;"
         "folder = Path(sys.argv[1])\n"
     )
     return subprocess.run(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from indexer.medline import MedlineError, read
-from indexer.xmlfile import CHUNK, collapsed, records
+from bioqa.indexer.medline.citations import MedlineError, read
+from bioqa.indexer.medline.xmlfile import CHUNK, collapsed, records
 from tests.indexer.medline_xml import citation, write
 
 HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -118,7 +118,7 @@ def test_only_children_of_the_root_are_records(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     program = (
-        "import re, sys; from pathlib import Path; from indexer.xmlfile import records\n"
+        "import re, sys; from pathlib import Path; from bioqa.indexer.medline.xmlfile import records\n"
         "n = sum(1 for record in records(Path(sys.argv[1])))\n"
         "print(n, *re.findall(r'VmHWM:\\s+(\\d+) kB', Path('/proc/self/status').read_text()))"
     )

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from models import checkpoint
-from models.checkpoint import Checkpoint
-from models.registry import RANKERS, RankerSettings, settings_of
-from models.training.data import Prepared, prepare
-from models.training.run import make_checkpoint
-from models.vocabulary import Vocabulary
+from bioqa.models import checkpoint
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.rankers.registry import RANKERS, RankerSettings, settings_of
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.data import Prepared, prepare
+from bioqa.models.training.run import make_checkpoint
 from tests.models.toys import GOLDEN, ToyIndex, corpus_words, vocabulary_of
 
 VARIANTS: dict[str, RankerSettings] = {

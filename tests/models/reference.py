@@ -9,9 +9,9 @@ from math import exp, sqrt
 
 import numpy as np
 
-from models.batch import Example
-from models.registry import RankerSettings
-from models.vocabulary import Vocabulary
+from bioqa.models.rankers.batch import Example
+from bioqa.models.rankers.registry import RankerSettings
+from bioqa.models.text.vocabulary import Vocabulary
 
 Vector = list[float]
 Weights = Mapping[str, np.ndarray]

@@ -5,11 +5,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.batch import Packing, collate, document_example, sentence_example
-from models.features import FeatureExtractor, feature_counts
-from models.registry import settings_of
-from models.tokens import TokenisedDocument, TokenisedQuestion, tokenise_document, tokenise_question
-from models.vocabulary import Vocabulary
+from bioqa.models.features.extractor import FeatureExtractor, feature_counts
+from bioqa.models.rankers.batch import Packing, collate, document_example, sentence_example
+from bioqa.models.rankers.registry import settings_of
+from bioqa.models.text.tokens import (
+    TokenisedDocument,
+    TokenisedQuestion,
+    tokenise_document,
+    tokenise_question,
+)
+from bioqa.models.text.vocabulary import Vocabulary
 from tests.models.toys import document, random_example
 
 OF_DOCUMENTS, OF_SENTENCES = feature_counts("extended")

@@ -3,12 +3,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bioasq.domain import Question, Response, Snippet
-from bioasq.measures import snippet_f1
-from models import calibration
-from models.calibration import calibrate
-from models.ranking import RankedDocument, Ranking
-from models.selection import Calibration, select
+from bioqa.bioasq.domain import Question, Response, Snippet
+from bioqa.bioasq.measures import snippet_f1
+from bioqa.models.answers import calibration
+from bioqa.models.answers.calibration import calibrate
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration, select
 from tests.models.toys import document, snippet
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from bioasq.domain import Candidate
-from models.cascade import Cascade, CascadeError, Combination, Speed
-from models.checkpoint import Checkpoint
-from models.rankers.cross import CrossEncoder
-from models.ranking import RankedDocument
-from models.reranker import Reranker
-from models.selection import Calibration
+from bioqa.bioasq.domain import Candidate
+from bioqa.models.answers.ranking import RankedDocument
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.cascade.encoder import CrossEncoder
+from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Speed
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.reranker import Reranker
 from tests.models.encoders.tiny import tiny_encoder
 from tests.models.toys import DOCUMENTS, ToyIndex, document
 

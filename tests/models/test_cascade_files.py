@@ -7,13 +7,14 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer
 
-from bioasq.errors import BioqaError
-from models import bundled, cascade_files
-from models.cascade import Cascade, Combination, Speed
-from models.checkpoint import Checkpoint
-from models.rankers.cross import CrossEncoder
-from models.reranker import Reranker
-from models.selection import Calibration
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models import bundled
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.cascade import files as cascade_files
+from bioqa.models.cascade.encoder import CrossEncoder
+from bioqa.models.cascade.ranker import Cascade, Combination, Speed
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.reranker import Reranker
 from tests.models.encoders.tiny import tiny_encoder
 from tests.models.toys import ToyIndex
 

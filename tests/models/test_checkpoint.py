@@ -10,13 +10,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from models import checkpoint
-from models.checkpoint import FILES, Checkpoint, CheckpointError
-from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
-from models.pieces import FILES as PIECES_FILES
-from models.registry import build, settings_of
-from models.reranker import Reranker
-from models.vocabulary import Vocabulary
+from bioqa.models import checkpoint
+from bioqa.models.checkpoint import FILES, Checkpoint, CheckpointError
+from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
+from bioqa.models.rankers.registry import build, settings_of
+from bioqa.models.reranker import Reranker
+from bioqa.models.text.pieces import FILES as PIECES_FILES
+from bioqa.models.text.vocabulary import Vocabulary
 from tests.models.toys import DOCUMENTS, GOLDEN, ToyIndex, pieces_of, vocabulary_of
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 23172\n"

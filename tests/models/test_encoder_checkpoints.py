@@ -9,14 +9,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from bioasq.domain import Candidate
-from bioasq.files import write_submission
-from models import checkpoint
-from models.checkpoint import Checkpoint, CheckpointError
-from models.registry import SettingsError, encoder_of, settings_of
-from models.reranker import Reranker
-from models.training.files import train_files
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.files import write_submission
+from bioqa.models import checkpoint
+from bioqa.models.checkpoint import Checkpoint, CheckpointError
+from bioqa.models.rankers.registry import SettingsError, encoder_of, settings_of
+from bioqa.models.reranker import Reranker
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.files import train_files
 from tests.models.encoders.tiny import write_tiny
 from tests.models.toys import GOLDEN, ToyIndex, document
 

@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bioasq.domain import PUBMED_URL, Question, Response
-from bioasq.measures import document_measures, evaluate
-from models.evaluation import SentenceCase, mean_average_precision, measure, sentence_auc
-from models.ranking import RankedDocument, Ranking
-from models.selection import Calibration, select
+from bioqa.bioasq.domain import PUBMED_URL, Question, Response
+from bioqa.bioasq.measures import document_measures, evaluate
+from bioqa.models.answers.evaluation import SentenceCase, mean_average_precision, measure, sentence_auc
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration, select
 from tests.models.toys import GOLDEN, ToyIndex, snippet
 
 

@@ -9,23 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bioasq.domain import Document, Response
-from models.features import (
-    DOCUMENT_FEATURES as ALL_DOCUMENT_FEATURES,
-)
-from models.features import (
-    SENTENCE_FEATURES as ALL_SENTENCE_FEATURES,
-)
-from models.features import (
-    FeatureExtractor,
-    Features,
-    Scaling,
-    feature_counts,
-    z_scores,
-)
-from models.text import STOP_WORDS, stem, terms, words
-from models.tokens import tokenise_document, tokenise_question
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.domain import Document, Response
+from bioqa.models.features.extractor import DOCUMENT_FEATURES as ALL_DOCUMENT_FEATURES
+from bioqa.models.features.extractor import SENTENCE_FEATURES as ALL_SENTENCE_FEATURES
+from bioqa.models.features.extractor import FeatureExtractor, Features, Scaling, feature_counts, z_scores
+from bioqa.models.text.tokens import tokenise_document, tokenise_question
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.text.words import STOP_WORDS, stem, terms, words
 from tests.models.toys import DOCUMENTS, GOLDEN, document, vocabulary_of
 
 # The soft ones, which need word pieces, are tested in test_soft.

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from bioasq.domain import Candidate, Document, Sentence
-from models.first_stage import bm25_candidates
-from models.reranker import Reranker
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.domain import Candidate, Document, Sentence
+from bioqa.models.answers.first_stage import bm25_candidates
+from bioqa.models.reranker import Reranker
+from bioqa.models.text.vocabulary import Vocabulary
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioasq.domain import Candidate
-from models.lexical import CALIBRATION, rank_lexically
-from models.ranking import Ranking
-from models.selection import select
+from bioqa.bioasq.domain import Candidate
+from bioqa.models.answers.lexical import CALIBRATION, rank_lexically
+from bioqa.models.answers.ranking import Ranking
+from bioqa.models.answers.selection import select
 from tests.models.toys import GOLDEN, ToyIndex, document
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.matching import bm25_scores, match
+from bioqa.models.features.matching import bm25_scores, match
 
 _IDS = st.integers(-3, 4)
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
-from models.pieces import FILES, PiecesError, WordPieces, as_stored, unit
-from models.text import END
+from bioqa.models.text.pieces import FILES, PiecesError, WordPieces, as_stored, unit
+from bioqa.models.text.words import END
 from tests.models.toys import pieces_of
 
 NAMES = ("a", "n", "e", "##a", "##n", "##e", "kid", "##ney", "kidney", "##s", "renal")

@@ -11,9 +11,16 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from torch import nn
 
-from models.batch import Example, collate
-from models.rankers.heads import Scores
-from models.registry import RANKERS, RankerSettings, SettingsError, build, learned_state, settings_of
+from bioqa.models.rankers.batch import Example, collate
+from bioqa.models.rankers.heads import Scores
+from bioqa.models.rankers.registry import (
+    RANKERS,
+    RankerSettings,
+    SettingsError,
+    build,
+    learned_state,
+    settings_of,
+)
 from tests.models.conftest import VARIANTS
 from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import corpus_words, random_example, vocabulary_of

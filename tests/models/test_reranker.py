@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from bioasq.domain import Candidate
-from models import bundled, checkpoint
-from models.bundled import WEIGHTS, available
-from models.checkpoint import Checkpoint, CheckpointError
-from models.features import SENTENCE_FEATURES
-from models.ranking import Ranking
-from models.registry import build, settings_of
-from models.reranker import Reranker, ranking
+from bioqa.bioasq.domain import Candidate
+from bioqa.models import bundled, checkpoint
+from bioqa.models.answers.ranking import Ranking
+from bioqa.models.bundled import WEIGHTS, available
+from bioqa.models.checkpoint import Checkpoint, CheckpointError
+from bioqa.models.features.extractor import SENTENCE_FEATURES
+from bioqa.models.rankers.registry import build, settings_of
+from bioqa.models.reranker import Reranker, ranking
 from tests.models.conftest import VARIANTS
 from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import GOLDEN, ToyIndex, document

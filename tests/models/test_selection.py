@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.ranking import RankedDocument, Ranking, Selection
-from models.selection import Calibration, select
+from bioqa.models.answers.ranking import RankedDocument, Ranking, Selection
+from bioqa.models.answers.selection import Calibration, select
 from tests.models.toys import document
 
 PLAIN = Calibration()

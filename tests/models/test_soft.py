@@ -9,12 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bioasq.domain import Document, Response
-from models.features import DOCUMENT_FEATURES, SENTENCE_FEATURES, FeatureExtractor, feature_counts
-from models.soft import SOFT_DOCUMENT_FEATURES, SOFT_SENTENCE_FEATURES, soft_features
-from models.text import STOP_WORDS, terms
-from models.tokens import tokenise_document, tokenise_question
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.domain import Document, Response
+from bioqa.models.features.extractor import (
+    DOCUMENT_FEATURES,
+    SENTENCE_FEATURES,
+    FeatureExtractor,
+    feature_counts,
+)
+from bioqa.models.features.soft import SOFT_DOCUMENT_FEATURES, SOFT_SENTENCE_FEATURES, soft_features
+from bioqa.models.text.tokens import tokenise_document, tokenise_question
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.text.words import STOP_WORDS, terms
 from tests.models.toys import DOCUMENTS, GOLDEN, document, pieces_of, vocabulary_of
 
 WORDS = ("zelosis", "velorin", "gene", "genes", "il", "2", "the", "of", "cures", "rare")

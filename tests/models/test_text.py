@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.text import END, STOP_WORDS, stem, terms, unknown_id, words
+from bioqa.models.text.words import END, STOP_WORDS, stem, terms, unknown_id, words
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bioasq.domain import Document, Sentence
-from models.text import STOP_WORDS, stem, terms, words
-from models.tokens import (
+from bioqa.bioasq.domain import Document, Sentence
+from bioqa.models.text.tokens import (
     DocumentTokens,
     TokenisedDocument,
     concatenate,
@@ -16,7 +15,8 @@ from models.tokens import (
     tokenise_documents,
     tokenise_question,
 )
-from models.vocabulary import Vocabulary
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.text.words import STOP_WORDS, stem, terms, words
 from tests.models.toys import DOCUMENTS, document, pieces_of, vocabulary_of
 
 TEXT = document(

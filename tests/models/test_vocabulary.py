@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from bioasq.domain import Document
-from models.text import stem, terms, unknown_id
-from models.vocabulary import STOP, Means, Vocabulary, VocabularyError
+from bioqa.bioasq.domain import Document
+from bioqa.models.text.vocabulary import STOP, Means, Vocabulary, VocabularyError
+from bioqa.models.text.words import stem, terms, unknown_id
 from tests.models.toys import DOCUMENTS, corpus_words, document
 
 

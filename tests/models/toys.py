@@ -9,15 +9,24 @@ from datetime import date
 
 import numpy as np
 
-from bioasq.domain import PUBMED_URL, Candidate, Document, Question, Response, Section, Sentence, Snippet
-from models.arrays import Ints
-from models.batch import Example, Pieces
-from models.encoders.inputs import Pieced
-from models.features import Features, feature_counts
-from models.pieces import WordPieces, as_stored
-from models.registry import RANKERS, RankerSettings
-from models.text import STOP_WORDS, stem, terms, words
-from models.vocabulary import Means, Vocabulary
+from bioqa.bioasq.domain import (
+    PUBMED_URL,
+    Candidate,
+    Document,
+    Question,
+    Response,
+    Section,
+    Sentence,
+    Snippet,
+)
+from bioqa.models.arrays import Ints
+from bioqa.models.encoders.inputs import Pieced, Pieces
+from bioqa.models.features.extractor import Features, feature_counts
+from bioqa.models.rankers.batch import Example
+from bioqa.models.rankers.registry import RANKERS, RankerSettings
+from bioqa.models.text.pieces import WordPieces, as_stored
+from bioqa.models.text.vocabulary import Means, Vocabulary
+from bioqa.models.text.words import STOP_WORDS, stem, terms, words
 
 TOPICS = (
     ("zelosis", "velorin"),

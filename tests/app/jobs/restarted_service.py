@@ -11,13 +11,13 @@ from pathlib import Path
 
 import uvicorn
 
-from app.answering import Answerer
-from app.main import create_app
-from app.server import Server
-from app.settings import Settings
-from bioasq.domain import Candidate
-from indexer.search.tantivy import TantivyIndex
-from models.ranking import Ranking
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.http.server import Server
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import LexicalRanker
 
 

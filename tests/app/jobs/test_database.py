@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.jobs.database import FILE_NAME, MIGRATIONS, BatchesUnavailable, Database
+from bioqa.app.answers.refusals import BatchesUnavailable
+from bioqa.app.jobs.database import FILE_NAME, MIGRATIONS, Database
 
 
 def versions(folder: Path) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 import pytest
 
-from app.errors import FieldError
-from app.jobs.intake import content_hash, entries
-from app.jobs.records import Entry
+from bioqa.app.http.errors import FieldError
+from bioqa.app.jobs.intake import content_hash, entries
+from bioqa.app.jobs.records import Entry
 
 GOOD = {"id": "a", "type": "list", "body": " Which? ", "concepts": [1]}
 

@@ -11,9 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.answering import Answerer
-from bioasq.domain import Question
-from bioasq.files import submission_dict
+from bioqa.app.answers.answering import Answerer
+from bioqa.bioasq.domain import Question
+from bioqa.bioasq.files import submission_dict
 from tests.app.conftest import DRUGS
 from tests.app.jobs.waiting import until
 

@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.jobs import runner
-from app.main import create_app
-from app.refusals import QueueFull, TimedOut
-from app.reopening import ReopenedIndex
-from app.settings import Settings
-from bioasq.domain import Candidate
-from bioasq.errors import BioqaError
-from bioasq.validation import validate
-from indexer.search.base import SearchIndex
-from indexer.search.tantivy import TantivyIndex
-from models.ranking import Ranking
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.refusals import QueueFull, TimedOut
+from bioqa.app.answers.reopening import ReopenedIndex
+from bioqa.app.jobs import runner
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.validation import validate
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import DRUGS, LexicalRanker
 from tests.app.jobs.waiting import finished, until
 

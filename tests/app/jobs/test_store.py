@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from app.jobs.database import Database
-from app.jobs.records import Answered, Batch, Counts, Entry, Restart, Source, State, Tally
-from app.jobs.store import KeyReused, Store, TooManyBatches
+from bioqa.app.jobs.database import Database
+from bioqa.app.jobs.records import Answered, Batch, Counts, Entry, Restart, Source, State, Tally
+from bioqa.app.jobs.store import KeyReused, Store, TooManyBatches
 
 SOURCE = Source("lexical", "00", "sample", 41)
 ANSWERED = Answered({"id": "a", "body": "A?", "documents": [], "snippets": []}, (), ())

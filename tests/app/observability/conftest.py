@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.observability.logs import JsonFormatter, mark
+from bioqa.app.observability.logs import JsonFormatter, mark
 
 
 class Lines(logging.Handler):

@@ -12,9 +12,9 @@ import yaml
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.answering import Answerer
-from app.main import create_app
-from app.settings import Settings
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
 from tests.app.requests import BODY
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.observability import logs
+from bioqa.app.observability import logs
 
 
 @pytest.fixture(autouse=True)

@@ -9,12 +9,12 @@ from typing import Any
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.answering import Answerer
-from app.jobs.database import BatchesUnavailable
-from app.jobs.records import State
-from app.main import create_app
-from app.service import Counts, Service
-from app.settings import Settings
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.refusals import BatchesUnavailable
+from bioqa.app.answers.service import Counts, Service
+from bioqa.app.jobs.records import State
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
 from tests.app.requests import BODY, TESTSET
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

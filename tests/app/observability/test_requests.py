@@ -13,14 +13,14 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.main import create_app
-from app.observability.requests import route_of
-from app.security import keyfile
-from app.security.keys import ApiKey, digest, new_secret
-from app.settings import Settings
-from bioasq.domain import Candidate
-from models.ranking import Ranking
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.main import create_app
+from bioqa.app.observability.requests import route_of
+from bioqa.app.security import keyfile
+from bioqa.app.security.keys import ApiKey, digest, new_secret
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate
+from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import LexicalRanker
 from tests.app.observability.conftest import Lines
 from tests.app.requests import BODY, is_problem

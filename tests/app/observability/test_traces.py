@@ -11,12 +11,12 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-import app
-from app.answering import Answerer
-from app.main import create_app
-from app.observability import traces
-from app.settings import Settings
-from bioasq.errors import BioqaError
+from bioqa import app
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.main import create_app
+from bioqa.app.observability import traces
+from bioqa.app.settings import Settings
+from bioqa.bioasq.errors import BioqaError
 from tests.app.observability.conftest import Lines
 from tests.app.requests import BODY, TESTSET
 
@@ -173,16 +173,16 @@ def test_without_the_package_the_setting_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, answerer: Answerer
 ) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.context", None)
-    monkeypatch.delitem(sys.modules, "app.observability.traces")
-    monkeypatch.delattr("app.observability.traces")
+    monkeypatch.delitem(sys.modules, "bioqa.app.observability.traces")
+    monkeypatch.delattr("bioqa.app.observability.traces")
     with pytest.raises(BioqaError, match=r"opentelemetry.*pip install 'bioqa\[otel\]'"):
         create_app(Settings(otlp_endpoint="http://collector:4318"), answerer)
 
 
 def test_off_means_not_imported(monkeypatch: pytest.MonkeyPatch, answerer: Answerer) -> None:
-    monkeypatch.delitem(sys.modules, "app.observability.traces")
+    monkeypatch.delitem(sys.modules, "bioqa.app.observability.traces")
     create_app(Settings(), answerer)
-    assert "app.observability.traces" not in sys.modules
+    assert "bioqa.app.observability.traces" not in sys.modules
     sources = [
         path for path in Path(app.__file__).parent.rglob("*.py") if "opentelemetry" in path.read_text()
     ]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.main import create_app
-from app.security import keyfile
-from app.security.keys import ApiKey, digest, new_secret
-from app.settings import Settings
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.main import create_app
+from bioqa.app.security import keyfile
+from bioqa.app.security.keys import ApiKey, digest, new_secret
+from bioqa.app.settings import Settings
 
 Serve = Callable[..., TestClient]
 

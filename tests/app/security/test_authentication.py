@@ -12,12 +12,12 @@ from schemathesis import Case
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 from starlette.datastructures import Headers
 
-from app.answering import Answerer
-from app.main import create_app
-from app.security import keyfile
-from app.security.authentication import credentials
-from app.security.keys import ApiKey, ApiKeyError, digest
-from app.settings import Settings
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.main import create_app
+from bioqa.app.security import keyfile
+from bioqa.app.security.authentication import credentials
+from bioqa.app.security.keys import ApiKey, ApiKeyError, digest
+from bioqa.app.settings import Settings
 from tests.app.requests import BODY, is_problem
 from tests.app.security.conftest import Serve
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from app.security import keyfile
-from app.security.keys import ApiKey, digest
-from app.security.origins import OriginsError, parse_origins
+from bioqa.app.security import keyfile
+from bioqa.app.security.keys import ApiKey, digest
+from bioqa.app.security.origins import OriginsError, parse_origins
 from tests.app.requests import BODY, TESTSET, is_problem
 from tests.app.security.conftest import Serve
 

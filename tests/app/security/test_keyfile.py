@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.security import keyfile
-from app.security.keyfile import KeyRing
-from app.security.keys import ApiKey, ApiKeyError, digest
+from bioqa.app.security import keyfile
+from bioqa.app.security.keyfile import KeyRing
+from bioqa.app.security.keys import ApiKey, ApiKeyError, digest
 
 
 def names(path: Path) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.security.keys import NAME, ApiKey, ApiKeyError, digest, find, new_secret, parse
+from bioqa.app.security.keys import NAME, ApiKey, ApiKeyError, digest, find, new_secret, parse
 
 TODAY = date(2026, 5, 4)
 HASH = "ab" * 32
@@ -101,7 +101,7 @@ def test_every_key_is_compared_in_constant_time_wherever_the_right_one_stands(
         compared.append((kept, presented))
         return compare_digest(kept, presented)
 
-    monkeypatch.setattr("app.security.keys.hmac.compare_digest", compare)
+    monkeypatch.setattr("bioqa.app.security.keys.hmac.compare_digest", compare)
     known = [ApiKey(name, digest(name)) for name in ("first", "middle", "last")]
     find(known, secret, TODAY)
     assert compared == [(key.digest, digest(secret)) for key in known]

@@ -3,7 +3,7 @@
 import base64
 from pathlib import Path
 
-from app.security.headers import DATA, PAGE
+from bioqa.app.security.headers import DATA, PAGE
 from tests.app.requests import BODY, is_problem
 from tests.app.security.conftest import Serve
 

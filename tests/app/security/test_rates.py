@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.types import Receive, Scope, Send
 
-from app.security.rates import Rate, RateLimit, Taken, TokenBuckets
+from bioqa.app.security.rates import Rate, RateLimit, Taken, TokenBuckets
 
 
 class Clock:

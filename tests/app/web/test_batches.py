@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.main import create_app
-from app.settings import Settings
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
 from tests.app.jobs.waiting import finished
 from tests.app.requests import BODY, TESTSET
 from tests.app.web.html import BROWSER, read, texts

@@ -14,9 +14,9 @@ import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
-from app.answering import Answerer
-from app.main import create_app
-from app.settings import Settings
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
 from tests.app.jobs.waiting import until
 from tests.app.requests import TESTSET
 

@@ -12,8 +12,8 @@ from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.web import citations
-from bioasq.domain import Document
+from bioqa.app.web import citations
+from bioqa.bioasq.domain import Document
 from tests.app.requests import fields, is_problem
 
 HOSTILE = Document(

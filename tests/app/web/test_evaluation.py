@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.api.evaluation import USUAL_EDITIONS
-from bioasq.files import parse_golden, parse_testset
-from bioasq.measures import evaluate
-from bioasq.validation import validate
+from bioqa.app.api.evaluation import USUAL_EDITIONS
+from bioqa.bioasq.files import parse_golden, parse_testset
+from bioqa.bioasq.measures import evaluate
+from bioqa.bioasq.validation import validate
 from tests.app.requests import TESTSET
 from tests.app.web.html import BROWSER, read, texts
 

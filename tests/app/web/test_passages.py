@@ -5,10 +5,10 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answering import Answer, Timings
-from app.web.passages import Mark, Piece, articles, pieces
-from bioasq.domain import Document, Part, Question, Sentence
-from models.ranking import RankedDocument, RankedSentence
+from bioqa.app.answers.answering import Answer, Timings
+from bioqa.app.web.passages import Mark, Piece, articles, pieces
+from bioqa.bioasq.domain import Document, Part, Question, Sentence
+from bioqa.models.answers.ranking import RankedDocument, RankedSentence
 
 ABSTRACT = "BACKGROUND: Rats \U0001f400 were used. They slept.METHODS: We \u2009measured them."
 BACKGROUND = "BACKGROUND: Rats \U0001f400 were used. They slept."

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.main import create_app
-from app.refusals import QueueFull
-from app.service import Service
-from app.settings import Settings
-from bioasq.domain import Candidate
-from bioasq.errors import BioqaError
-from indexer.search.base import SearchIndex
-from models.ranking import Ranking
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.refusals import QueueFull
+from bioqa.app.answers.service import Service
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import LexicalRanker
 from tests.app.requests import is_problem
 from tests.app.web.html import BROWSER, read, texts

@@ -6,13 +6,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from fastapi.testclient import TestClient
 
-from app.answering import Answerer
-from app.main import create_app
-from app.settings import Settings
-from bioasq.domain import Document, Part, Sentence
-from bioasq.validation import validate
-from indexer.events import Upsert
-from indexer.search.tantivy import TantivyIndex
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Document, Part, Sentence
+from bioqa.bioasq.validation import validate
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.conftest import LexicalRanker
 from tests.app.requests import BODY, fields, is_problem
 from tests.app.web.html import BROWSER, own_text, read, texts

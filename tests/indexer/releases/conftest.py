@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from indexer.releases.elastic_shelf import ElasticShelf
-from indexer.releases.folder_shelf import FolderShelf, current_folder
-from indexer.releases.shelf import Shelf
-from indexer.search.base import SearchIndex
-from indexer.search.opening import open_index
-from indexer.search.place import NO_CREDENTIALS, is_url, place
+from bioqa.indexer.opening import open_index
+from bioqa.indexer.releases.elastic_shelf import ElasticShelf
+from bioqa.indexer.releases.folder_shelf import FolderShelf, current_folder
+from bioqa.indexer.releases.shelf import Shelf
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.place import NO_CREDENTIALS, is_url, place
 from tests.indexer.releases.mirror import Mirror
 
 OpenShelf = Callable[[], Shelf]

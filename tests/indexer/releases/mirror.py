@@ -4,7 +4,7 @@ import gzip
 import hashlib
 from pathlib import Path
 
-from indexer.releases.source import Part
+from bioqa.indexer.releases.source import Part
 from tests.indexer.medline_xml import citation, write
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from indexer.ledger import LoadedFile
-from indexer.releases.checks import Held, release_checks, share_checks
-from indexer.search.base import IndexStats
+from bioqa.indexer.loading.ledger import LoadedFile
+from bioqa.indexer.releases.checks import Held, release_checks, share_checks
+from bioqa.indexer.search.base import IndexStats
 
 
 def stats(documents: int, without_title: int = 0, without_abstract: int = 0) -> IndexStats:

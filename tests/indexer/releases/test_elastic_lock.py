@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import pytest
 from elasticsearch import Elasticsearch
 
-from bioasq.errors import BioqaError
-from indexer.releases import elastic_lock
-from indexer.releases.elastic_lock import ElasticLock
-from indexer.search.connection import connect
-from indexer.search.place import Place, place
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.releases import elastic_lock
+from bioqa.indexer.releases.elastic_lock import ElasticLock
+from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.place import Place, place
 
 
 @pytest.fixture

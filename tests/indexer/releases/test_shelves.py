@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.errors import BioqaError
-from indexer.releases.elastic_shelf import NOTE, ElasticShelf
-from indexer.releases.folder_shelf import LOCK, NAMES, CurrentFolder, FolderShelf, current_folder
-from indexer.releases.shelf import Release, Shelf, choose, parse_release_name, release_name, to_drop
-from indexer.search.connection import connect
-from indexer.search.elastic import ElasticIndex
-from indexer.search.place import NO_CREDENTIALS, is_url, place
-from indexer.search.tantivy import TantivyIndex
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.releases.elastic_shelf import NOTE, ElasticShelf
+from bioqa.indexer.releases.folder_shelf import LOCK, NAMES, CurrentFolder, FolderShelf, current_folder
+from bioqa.indexer.releases.shelf import Release, Shelf, choose, parse_release_name, release_name, to_drop
+from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.place import NO_CREDENTIALS, is_url, place
+from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.releases.conftest import OpenShelf, on_both, serving_index
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.errors import BioqaError
-from indexer.releases.fetching import fetch_ahead
-from indexer.releases.folder_shelf import FolderShelf
-from indexer.releases.site import NLM, TRIES, SiteSource, linked_names
-from indexer.releases.source import BadFile, Fetched, FolderSource, Published, md5_path
-from indexer.releases.update import Options, update
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.releases.fetching import fetch_ahead
+from bioqa.indexer.releases.folder_shelf import FolderShelf
+from bioqa.indexer.releases.site import NLM, TRIES, SiteSource, linked_names
+from bioqa.indexer.releases.source import BadFile, Fetched, FolderSource, Published, md5_path
+from bioqa.indexer.releases.update import Options, update
 from tests.indexer.medline_xml import deletion
 from tests.indexer.releases.conftest import titles
 from tests.indexer.releases.mirror import Mirror, citations

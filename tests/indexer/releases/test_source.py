@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.errors import BioqaError
-from indexer.releases.source import BadFile, FolderSource, Published, md5_of, md5_path, parse_md5
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.releases.source import BadFile, FolderSource, Published, md5_of, md5_path, parse_md5
 from tests.indexer.releases.mirror import Mirror, citations
 
 MD5 = "0123456789abcdef0123456789ABCDEF"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bioasq.errors import BioqaError
-from indexer.releases.shelf import Release, Shelf
-from indexer.releases.source import Fetched, FolderSource, Published, md5_path
-from indexer.releases.update import Options, UpdateReport, preview, roll_back, update
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.releases.shelf import Release, Shelf
+from bioqa.indexer.releases.source import Fetched, FolderSource, Published, md5_path
+from bioqa.indexer.releases.update import Options, UpdateReport, preview, roll_back, update
 from tests.indexer.medline_xml import citation, deletion
 from tests.indexer.releases.conftest import OpenShelf, on_both, serving_index, titles
 from tests.indexer.releases.mirror import Mirror, citations
@@ -425,11 +425,11 @@ def test_questions_are_answered_throughout_a_build(full: Mirror, shelf: Shelf, w
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from indexer.releases.elastic_shelf import ElasticShelf
-from indexer.releases.folder_shelf import FolderShelf
-from indexer.releases.source import FolderSource
-from indexer.releases.update import Options, update
-from indexer.search.place import NO_CREDENTIALS, is_url, place
+from bioqa.indexer.releases.elastic_shelf import ElasticShelf
+from bioqa.indexer.releases.folder_shelf import FolderShelf
+from bioqa.indexer.releases.source import FolderSource
+from bioqa.indexer.releases.update import Options, update
+from bioqa.indexer.search.place import NO_CREDENTIALS, is_url, place
 
 where = sys.argv[2]
 shelf = ElasticShelf(place(where), NO_CREDENTIALS) if is_url(where) else FolderShelf(Path(where))

@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 import torch
 
-from bioasq.errors import BioqaError
-from models.encoders.cache import StateCache, key_of
-from models.encoders.encoder import Encoder, Layers
-from models.encoders.inputs import EncoderInput
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.encoders.cache import StateCache, key_of
+from bioqa.models.encoders.encoder import Encoder, Layers
+from bioqa.models.encoders.inputs import EncoderInput
 from tests.models.encoders.tiny import toy_encoder
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
-from models.encoders.encoder import Encoder
-from models.encoders.inputs import EncoderInput
-from models.encoders.loading import EncoderError
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.inputs import EncoderInput
+from bioqa.models.encoders.loading import EncoderError
 from tests.models.encoders.tiny import tiny_encoder, write_tiny
 
 WORDS = ("which", "drug", "cures", "zelosis", "zel", "##osis")

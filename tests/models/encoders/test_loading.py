@@ -5,8 +5,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from models.encoders.encoder import Encoder
-from models.encoders.loading import EncoderError
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.loading import EncoderError
 from tests.models.encoders.tiny import write_tiny
 
 SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "encoders" / "bge-small-en-v1.5"

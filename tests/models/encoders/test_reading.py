@@ -3,11 +3,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.encoders.encoder import Encoder
-from models.encoders.reading import Reader
-from models.text import words
-from models.tokens import tokenise_document
-from models.vocabulary import Vocabulary
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.reading import Reader
+from bioqa.models.text.tokens import tokenise_document
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.text.words import words
 from tests.models.encoders.tiny import tiny_encoder
 from tests.models.toys import document
 

@@ -11,8 +11,8 @@ import torch
 from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel
 
-from models.encoders.encoder import Encoder
-from models.registry import RANKERS, RankerSettings
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.rankers.registry import RANKERS, RankerSettings
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 

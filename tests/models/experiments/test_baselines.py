@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from models.experiments.baselines import (
+from bioqa.models.experiments.baselines import (
     B_GRID,
     K1_GRID,
     first_stage,
@@ -10,11 +10,11 @@ from models.experiments.baselines import (
     tuned_bm25,
     with_sentence_bm25,
 )
-from models.features import SENTENCE_FEATURES
-from models.text import stem, terms
-from models.training.data import Prepared
-from models.training.run import document_map, gold_auc
-from models.vocabulary import Vocabulary
+from bioqa.models.features.extractor import SENTENCE_FEATURES
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.text.words import stem, terms
+from bioqa.models.training.data import Prepared
+from bioqa.models.training.run import document_map, gold_auc
 
 
 def _stems(text: str) -> list[str]:

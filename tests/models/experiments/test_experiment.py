@@ -9,23 +9,23 @@ import numpy as np
 import pytest
 import torch
 
-from bioasq.domain import Candidate
-from models.bundled import DEFAULT, WEIGHTS
-from models.checkpoint import Checkpoint
-from models.experiments import encoders, experiment
-from models.experiments.encoders import SentenceVectors, score_zero_shot
-from models.experiments.experiment import Experiment
-from models.experiments.making import score_ready, train_part
-from models.experiments.parts import Data, Part, Ready, ZeroShot, file_of
-from models.experiments.results import MEASURES, Row
-from models.experiments.rows import joined, reference_of, rows
-from models.experiments.shares import Share, some
-from models.experiments.systems import System, ablations, changed, with_encoder, without_encoder
-from models.ranking import Ranking
-from models.registry import settings_of
-from models.reranker import Reranker
-from models.training.data import Prepared
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.domain import Candidate
+from bioqa.models.answers.ranking import Ranking
+from bioqa.models.bundled import DEFAULT, WEIGHTS
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.experiments import encoders, experiment
+from bioqa.models.experiments.encoders import SentenceVectors, score_zero_shot
+from bioqa.models.experiments.experiment import Experiment
+from bioqa.models.experiments.making import score_ready, train_part
+from bioqa.models.experiments.parts import Data, Part, Ready, ZeroShot, file_of
+from bioqa.models.experiments.results import MEASURES, Row
+from bioqa.models.experiments.rows import joined, reference_of, rows
+from bioqa.models.experiments.shares import Share, some
+from bioqa.models.experiments.systems import System, ablations, changed, with_encoder, without_encoder
+from bioqa.models.rankers.registry import settings_of
+from bioqa.models.reranker import Reranker
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.data import Prepared
 from tests.models.encoders.tiny import write_tiny
 
 ONE = {"dimensions": 6, "epochs": 1}
@@ -196,7 +196,7 @@ def test_over_an_encoder_from_kept_states(
     opened = encoders.open_for(encoder, "cpu", tmp_path)
     encoders.warm(part, data, opened)
     monkeypatch.setattr(encoders.Encoder, "_computed", counted)
-    monkeypatch.setattr("models.experiments.making.TIMED", 1)
+    monkeypatch.setattr("bioqa.models.experiments.making.TIMED", 1)
     encoders.warm(part, data, opened)
     assert sum(computed) == 0
     scores = train_part(part, data, 1, opened)

@@ -4,9 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bioasq.errors import BioqaError
-from models.experiments.making import train_part
-from models.experiments.parts import (
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.experiments.making import train_part
+from bioqa.models.experiments.parts import (
     Data,
     Part,
     PartScores,
@@ -17,11 +17,11 @@ from models.experiments.parts import (
     save,
     scaling_without,
 )
-from models.experiments.shares import Share
-from models.registry import settings_of
-from models.training.data import Prepared
-from models.training.run import PoolScores
-from models.vocabulary import Vocabulary
+from bioqa.models.experiments.shares import Share
+from bioqa.models.rankers.registry import settings_of
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.data import Prepared
+from bioqa.models.training.run import PoolScores
 
 PART = Part(settings_of("features", dimensions=6, epochs=1))
 

@@ -3,12 +3,21 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from bioasq.measures import evaluate
-from models.experiments.baselines import first_stage, oracle, with_sentence_bm25
-from models.experiments.results import MEASURES, PAIRED, Measured, Run, mean_on_dev, paired_p, run_of, summary
-from models.selection import Calibration, select
-from models.training.data import Prepared
-from models.training.run import gold_auc, rankings_of
+from bioqa.bioasq.measures import evaluate
+from bioqa.models.answers.selection import Calibration, select
+from bioqa.models.experiments.baselines import first_stage, oracle, with_sentence_bm25
+from bioqa.models.experiments.results import (
+    MEASURES,
+    PAIRED,
+    Measured,
+    Run,
+    mean_on_dev,
+    paired_p,
+    run_of,
+    summary,
+)
+from bioqa.models.training.data import Prepared
+from bioqa.models.training.run import gold_auc, rankings_of
 
 
 def _run(seed: int | None, value: float, paired: Sequence[float]) -> Run:

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bioasq.errors import BioqaError
-from models.experiments.shares import Share, some, take
-from models.training.data import Prepared
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.experiments.shares import Share, some, take
+from bioqa.models.training.data import Prepared
 
 
 def _urls(question: Prepared) -> list[str]:

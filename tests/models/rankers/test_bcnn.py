@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from models.batch import collate
-from models.rankers.bcnn import WideConvolution
-from models.registry import build, settings_of
-from models.vocabulary import Vocabulary
+from bioqa.models.rankers.batch import collate
+from bioqa.models.rankers.bcnn import WideConvolution
+from bioqa.models.rankers.registry import build, settings_of
+from bioqa.models.text.vocabulary import Vocabulary
 from tests.models import reference
 from tests.models.rankers.test_pdrmm import weights_of
 from tests.models.toys import random_example

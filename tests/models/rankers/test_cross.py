@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
-from models.encoders.encoder import Encoder
-from models.rankers.cross import CrossEncoder, sentence_texts
+from bioqa.models.cascade.encoder import CrossEncoder, sentence_texts
+from bioqa.models.encoders.encoder import Encoder
 from tests.models.encoders.tiny import write_tiny
 from tests.models.toys import document
 

@@ -3,10 +3,10 @@ import pytest
 import torch
 from torch import nn
 
-from models.batch import Example, collate
-from models.rankers.pdrmm import Context, Pdrmm, StaticVectors
-from models.registry import settings_of
-from models.vocabulary import Vocabulary
+from bioqa.models.rankers.batch import Example, collate
+from bioqa.models.rankers.pdrmm import Context, Pdrmm, StaticVectors
+from bioqa.models.rankers.registry import settings_of
+from bioqa.models.text.vocabulary import Vocabulary
 from tests.models import reference
 from tests.models.toys import random_example
 

@@ -4,8 +4,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.batch import Packing
-from models.rankers.pooling import K, pool
+from bioqa.models.rankers.batch import Packing
+from bioqa.models.rankers.pooling import K, pool
 from tests.models.reference import pooled
 
 LENGTHS = [7, 0, 3, 5, 1, 6]

@@ -8,12 +8,12 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertModel
 
-from models.batch import Example, Pieces, collate
-from models.encoders.encoder import Encoder
-from models.encoders.inputs import Pieced
-from models.rankers.states import LayerMix
-from models.registry import RankerSettings, build, encoder_of, settings_of
-from models.vocabulary import Vocabulary
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.inputs import Pieced, Pieces
+from bioqa.models.rankers.batch import Example, collate
+from bioqa.models.rankers.registry import RankerSettings, build, encoder_of, settings_of
+from bioqa.models.rankers.states import LayerMix
+from bioqa.models.text.vocabulary import Vocabulary
 from tests.models import reference
 from tests.models.encoders.tiny import toy_encoder
 from tests.models.rankers.test_pdrmm import weights_of

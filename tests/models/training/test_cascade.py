@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 import torch
 
-from bioasq.files import write_submission
-from models import cascade_files, checkpoint
-from models.cascade import Cascade, Combination, Speed
-from models.checkpoint import Checkpoint
-from models.rankers.cross import CrossEncoder
-from models.reranker import Reranker
-from models.selection import Calibration
-from models.training.cascade import (
+from bioqa.bioasq.files import write_submission
+from bioqa.models import checkpoint
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.cascade import files as cascade_files
+from bioqa.models.cascade.encoder import CrossEncoder
+from bioqa.models.cascade.fitting import CrossSettings
+from bioqa.models.cascade.ranker import Cascade, Combination, Speed
+from bioqa.models.cascade.training import (
     Read,
     document_map,
     ranking_of,
@@ -23,8 +23,9 @@ from models.training.cascade import (
     train_files,
     tune,
 )
-from models.training.cross import CrossSettings
-from models.training.data import Prepared
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.reranker import Reranker
+from bioqa.models.training.data import Prepared
 from tests.models.encoders.tiny import tiny_encoder, write_tiny
 from tests.models.toys import GOLDEN, ToyIndex
 

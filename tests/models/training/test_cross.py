@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from bioasq.errors import BioqaError
-from models.checkpoint import Checkpoint
-from models.rankers.cross import CrossEncoder
-from models.training.cross import (
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.cascade.encoder import CrossEncoder
+from bioqa.models.cascade.fitting import (
     CrossSettings,
     GoldDocument,
     Progress,
@@ -20,7 +19,8 @@ from models.training.cross import (
     loss_of,
     rival_loss,
 )
-from models.training.data import Prepared
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.training.data import Prepared
 from tests.models.encoders.tiny import tiny_encoder
 
 QUICK = CrossSettings(

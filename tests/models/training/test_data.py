@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from bioasq.domain import PUBMED_URL, Question, Response
-from models.features import DOCUMENT_FEATURES, feature_counts, z_scores
-from models.registry import RANKERS, settings_of
-from models.training.data import Prepared, example_of, prepare, scaling_of
-from models.training.labels import sentence_labels
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.domain import PUBMED_URL, Question, Response
+from bioqa.models.features.extractor import DOCUMENT_FEATURES, feature_counts, z_scores
+from bioqa.models.rankers.registry import RANKERS, settings_of
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.data import Prepared, example_of, prepare, scaling_of
+from bioqa.models.training.labels import sentence_labels
 from tests.models.toys import ABSENT, GOLDEN, ToyIndex
 
 OF_DOCUMENTS, OF_SENTENCES = feature_counts("extended")

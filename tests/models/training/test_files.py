@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from bioasq.domain import Response
-from bioasq.errors import BioqaError
-from bioasq.files import write_submission
-from models import checkpoint
-from models.registry import SettingsError
-from models.reranker import Reranker
-from models.training.files import parse_settings, prepare_file, train_files
-from models.training.loop import Epoch
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.domain import Response
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import write_submission
+from bioqa.models import checkpoint
+from bioqa.models.rankers.registry import SettingsError
+from bioqa.models.reranker import Reranker
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.files import parse_settings, prepare_file, train_files
+from bioqa.models.training.loop import Epoch
 from tests.models.toys import GOLDEN, ToyIndex
 
 SMALL: dict[str, Any] = {"dimensions": 6, "epochs": 2, "patience": 1}

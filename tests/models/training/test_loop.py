@@ -7,11 +7,12 @@ import pytest
 import torch
 from torch import nn
 
-from bioasq.errors import BioqaError
-from models.batch import collate
-from models.rankers.heads import Scores
-from models.registry import RANKERS, RankerSettings, build, settings_of
-from models.training.loop import (
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.rankers.batch import collate
+from bioqa.models.rankers.heads import Scores
+from bioqa.models.rankers.registry import RANKERS, RankerSettings, build, settings_of
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.loop import (
     Epoch,
     TrainingQuestion,
     cross_entropy_loss,
@@ -21,7 +22,6 @@ from models.training.loop import (
     listwise_loss,
     softmax_loss,
 )
-from models.vocabulary import Vocabulary
 from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import random_example
 

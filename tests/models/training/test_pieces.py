@@ -6,10 +6,10 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from models.encoders.loading import EncoderError
-from models.pieces import WordPieces, as_stored
-from models.text import terms
-from models.training.pieces import distil, principal_components
+from bioqa.models.encoders.loading import EncoderError
+from bioqa.models.text.pieces import WordPieces, as_stored
+from bioqa.models.text.words import terms
+from bioqa.models.training.pieces import distil, principal_components
 from tests.models.encoders.tiny import write_tiny
 from tests.models.toys import DOCUMENTS
 

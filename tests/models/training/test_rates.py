@@ -1,6 +1,6 @@
 import pytest
 
-from models.training.rates import rate_factor
+from bioqa.models.training.rates import rate_factor
 
 
 def test_rates_rise_and_fall() -> None:

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from bioasq.errors import BioqaError
-from models.registry import RankerSettings, build, learned_state, settings_of
-from models.training.loop import TrainingQuestion, fit
-from models.training.resume import Epoch
-from models.vocabulary import Vocabulary
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.rankers.registry import RankerSettings, build, learned_state, settings_of
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.loop import TrainingQuestion, fit
+from bioqa.models.training.resume import Epoch
 from tests.models.encoders.tiny import encoder_for
 from tests.models.training.test_loop import _questions
 

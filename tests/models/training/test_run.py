@@ -2,16 +2,17 @@ import numpy as np
 import pytest
 import torch
 
-from bioasq.measures import document_measures
-from models.checkpoint import Checkpoint
-from models.evaluation import measure
-from models.features import Features
-from models.registry import RANKERS, RankerSettings, encoder_of, reader_for, settings_of
-from models.selection import Calibration
-from models.training import run
-from models.training.data import Pool, Prepared, scaling_of
-from models.training.loop import Epoch
-from models.training.run import (
+from bioqa.bioasq.measures import document_measures
+from bioqa.models.answers.evaluation import measure
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.features.extractor import Features
+from bioqa.models.rankers.registry import RANKERS, RankerSettings, encoder_of, reader_for, settings_of
+from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training import run
+from bioqa.models.training.data import Pool, Prepared, scaling_of
+from bioqa.models.training.loop import Epoch
+from bioqa.models.training.run import (
     Development,
     PoolScores,
     Trained,
@@ -21,7 +22,6 @@ from models.training.run import (
     rankings_of,
     train_model,
 )
-from models.vocabulary import Vocabulary
 from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import ABSENT
 

@@ -1,0 +1,52 @@
+"""An index that may be away: opened when it is first there, and again after it was away."""
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from bioqa.app.answers.answering import IndexUnavailable
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.base import SearchIndex
+
+Result = TypeVar("Result")
+
+
+class ReopenedIndex:
+    """Thread-safe if the index is."""
+
+    def __init__(self, open_index: Callable[[], SearchIndex]) -> None:
+        self._open_index = open_index
+        self._index: SearchIndex | None = None
+        self._lock = threading.Lock()
+
+    def ask(self, what: Callable[[SearchIndex], Result]) -> Result:
+        """What ``what`` makes of the index; after an error it is opened anew. Raises IndexUnavailable."""
+        index = self._opened()
+        try:
+            return what(index)
+        except IndexUnavailable:
+            self._forget(index)
+            raise
+        except (BioqaError, OSError) as error:
+            self._forget(index)
+            raise IndexUnavailable(f"the search index cannot be used: {error}") from error
+
+    def close(self) -> None:
+        with self._lock:
+            index, self._index = self._index, None
+        if index is not None:
+            index.close()
+
+    def _opened(self) -> SearchIndex:
+        with self._lock:
+            if self._index is None:
+                try:
+                    self._index = self._open_index()
+                except (BioqaError, OSError) as error:
+                    raise IndexUnavailable(str(error)) from error
+            return self._index
+
+    def _forget(self, index: SearchIndex) -> None:
+        with self._lock:
+            if self._index is index:
+                self._index = None

@@ -1,0 +1,86 @@
+"""A test set answered into a submission file that is valid, or not written at all."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple, replace
+from pathlib import Path
+
+from bioqa.app.answers.answering import Answer, Answerer, Wanted
+from bioqa.app.cli.journal import Journal
+from bioqa.bioasq.domain import Question, Response
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import submission_dict, write_submission
+from bioqa.bioasq.validation import validate
+
+SHOWN_FAULTS = 10
+
+AT_ONCE = 16
+"""How many questions the index is asked at once."""
+
+Told = Callable[[int, Question], None]
+"""Told how many questions are answered, and the one answered last."""
+
+
+class InvalidSubmission(BioqaError):
+    """What was to be written is no valid submission: a fault of the index or of this program."""
+
+
+def answer_batch(
+    answerer: Answerer,
+    questions: Sequence[Question],
+    output: Path,
+    candidates: int = 100,
+    told: Told = lambda done, question: None,
+) -> list[Response]:
+    """Answer all questions and write the submission, atomically.
+
+    Interrupted, it goes on where it was when called again with the same questions, index and ranker.
+    Raises InvalidSubmission, and what the index, the ranker and the files raise.
+    """
+    if output.exists() and not output.is_file():
+        raise BioqaError(f"{output}: cannot be written: not a regular file")
+    wanted = Wanted(candidates=candidates)
+    journal = Journal.open(output, _job(answerer, questions, wanted))
+    try:
+        missing = {question.id: question for question in questions if question.id not in journal.answers}
+        answers = _answers(answerer, [*missing.values()], wanted)
+        for done, question in enumerate(questions, start=1):
+            if question.id not in journal.answers:
+                journal.append(next(answers).response())
+            told(done, question)
+        responses = [replace(journal.answers[question.id], question=question) for question in questions]
+        _refuse_faults(responses, questions)
+        write_submission(output, responses)
+    finally:
+        journal.close()
+    journal.remove()
+    return responses
+
+
+def _answers(answerer: Answerer, questions: Sequence[Question], wanted: Wanted) -> Iterator[Answer]:
+    for begin in range(0, len(questions), AT_ONCE):
+        yield from answerer.answers(questions[begin : begin + AT_ONCE], wanted)
+
+
+def _job(answerer: Answerer, questions: Sequence[Question], wanted: Wanted) -> str:
+    """A hash of everything that the answers depend on."""
+    ranker = (answerer.ranker.name, answerer.ranker.hash)
+    parts = [
+        [astuple(question) for question in questions],
+        astuple(answerer.index.stats()),
+        ranker,
+        astuple(wanted),
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _refuse_faults(responses: Sequence[Response], questions: Sequence[Question]) -> None:
+    faults = validate(submission_dict(responses), questions)
+    if faults:
+        more = f"; and {len(faults) - SHOWN_FAULTS} more" if len(faults) > SHOWN_FAULTS else ""
+        raise InvalidSubmission(
+            "the submission would be invalid and is not written: "
+            + "; ".join(map(str, faults[:SHOWN_FAULTS]))
+            + more
+        )

@@ -1,0 +1,179 @@
+"""Every error answer in one shape, problem+json (RFC 9457), made in this one place.
+
+An answer never holds a trace, a path of the server or words of the search engine: those go to the log.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from bioqa.app.answers.answering import IndexUnavailable
+from bioqa.app.answers.refusals import BatchesUnavailable, QueueFull, Refused
+from bioqa.app.answers.service import RETRY_AFTER_S, UnknownRanker
+
+MEDIA_TYPE = "application/problem+json"
+
+log = logging.getLogger("bioqa")
+
+
+class FieldProblem(BaseModel):
+    field: str = Field(description="Where in the request: body, max_documents, questions[3].body, …")
+    message: str
+
+
+class Problem(BaseModel):
+    """An error, as RFC 9457 defines it, with the fields that are wrong."""
+
+    type: str = "about:blank"
+    title: str = Field(description="The status in words.")
+    status: int
+    detail: str
+    errors: list[FieldProblem] | None = Field(
+        default=None, description="Each field that is wrong, if any is."
+    )
+
+
+class FieldError(Exception):
+    """A request's field that can only be judged knowing the service's state or settings."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.problem = FieldProblem(field=field, message=message)
+
+
+class BadBody(Exception):
+    """A body that cannot be read at all; the text says why."""
+
+
+def problem(
+    status: int,
+    detail: str,
+    errors: Sequence[FieldProblem] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    content = Problem(
+        title=HTTPStatus(status).phrase, status=status, detail=detail, errors=list(errors) if errors else None
+    ).model_dump_json(exclude_none=True)
+    return Response(content, status, headers, MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Make ``app`` answer every error in this shape."""
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(FieldError, _field)
+    app.add_exception_handler(UnknownRanker, _unknown_ranker)
+    app.add_exception_handler(IndexUnavailable, _unavailable)
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(BadBody, _bad_body)
+    app.add_exception_handler(BatchesUnavailable, _no_batches)
+    app.add_exception_handler(Exception, unexpected)
+
+
+_DETAILS = {
+    400: "the body cannot be read as JSON in UTF-8",
+    404: "there is nothing at this address; GET /openapi.json lists what there is",
+    405: "this address does not take that method",
+}
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
+    known = _DETAILS.get(error.status_code, "")
+    detail = known if error.status_code == 400 or not said else said
+    return problem(error.status_code, detail or HTTPStatus(error.status_code).phrase, headers=error.headers)
+
+
+async def _validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    faults = error.errors()
+    if any(fault["type"] == "json_invalid" for fault in faults):
+        position = faults[0]["loc"][-1]
+        return problem(400, f"the body is not JSON: {faults[0]['ctx']['error']} at character {position}")
+    if isinstance(error.body, bytes) and error.body:
+        return problem(415, "the body must be JSON, with the header Content-Type: application/json")
+    problems = [field_problem(fault) for fault in faults]
+    return problem(422, "; ".join(f"{p.field}: {p.message}" for p in problems[:3]), problems)
+
+
+def field_problem(fault: Mapping[str, Any]) -> FieldProblem:
+    """What pydantic found, in our words; its ``loc`` begins with the part of the request."""
+    return FieldProblem(field=_field_name(fault["loc"]), message=_message(fault))
+
+
+def _field_name(location: Sequence[int | str]) -> str:
+    # The first element says body, path or query; alone, it is the whole of it.
+    name = ""
+    for step in location[1:]:
+        name += f"[{step}]" if isinstance(step, int) else f".{step}" if name else step
+    return name or "the request's body"
+
+
+def _message(fault: Mapping[str, Any]) -> str:
+    if fault["type"] == "string_unicode":
+        return "holds half a character (a lone surrogate)"
+    if fault["type"] == "missing":
+        return "is missing"
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return message.replace("Input should be", "must be").replace("String should have", "must have")
+
+
+async def _field(request: Request, error: Exception) -> Response:
+    assert isinstance(error, FieldError)
+    return problem(422, str(error), [error.problem])
+
+
+async def _bad_body(request: Request, error: Exception) -> Response:
+    return problem(400, str(error))
+
+
+async def _no_batches(request: Request, error: Exception) -> Response:
+    log.error("%s", error)
+    return problem(503, "batches cannot be kept at the moment", headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+async def _unavailable(request: Request, error: Exception) -> Response:
+    log.warning("%s", error)
+    return problem(
+        503,
+        "there is no search index to answer from at the moment; GET /readyz tells more",
+        headers={"Retry-After": str(RETRY_AFTER_S)},
+    )
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    status = 429 if isinstance(error, QueueFull) else 503
+    return problem(status, str(error), headers={"Retry-After": str(error.retry_after_s)})
+
+
+async def _unknown_ranker(request: Request, error: Exception) -> Response:
+    return await _field(request, FieldError("ranker", str(error)))
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    # For the log alone, as nobody is there to read it: what nginx calls "client closed request".
+    return Response(status_code=499)
+
+
+async def unexpected(request: Request, error: Exception) -> Response:
+    # The server logs the trace itself.
+    return problem(500, "something went wrong here; the service's log tells what")
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """OpenAPI's words for the problems that an operation can answer with."""
+    reference = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: reference}}
+        for status in statuses
+    }

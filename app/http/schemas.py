@@ -1,0 +1,298 @@
+"""What HTTP requests and answers look like; the words that OpenAPI shows of them."""
+
+import re
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic.json_schema import SkipJsonSchema
+
+from bioqa.app.answers.answering import Answer
+from bioqa.app.settings import MAX_CANDIDATES
+from bioqa.bioasq.domain import MAX_ITEMS, Document, Question
+
+Type = Literal["yesno", "factoid", "list", "summary"]
+
+
+def _day(value: object) -> object:
+    # Otherwise numbers would be taken for seconds since 1970, and times for days.
+    if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+        raise ValueError("must be a day as YYYY-MM-DD")
+    if isinstance(value, str | date) or value is None:
+        return value
+    raise ValueError("must be a day as YYYY-MM-DD")
+
+
+def _number(value: object) -> object:
+    # 10.0 is an integer in JSON; "10" and true are none, though pydantic would take them.
+    if isinstance(value, bool | str):
+        raise ValueError("must be a valid integer")
+    return value
+
+
+NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
+"""What is no white space to Python nor to JSON Schema, whose \\s each lack something of the other's."""
+
+
+def _not_blank(value: str) -> str:
+    if not re.search(NOT_BLANK, value):
+        raise ValueError("must hold more than white space")
+    return value
+
+
+Day = Annotated[date, BeforeValidator(_day)]
+Body = Annotated[
+    str,
+    StringConstraints(min_length=1),
+    AfterValidator(_not_blank),
+    Field(
+        description="The question. White space around it does not matter.",
+        json_schema_extra={"pattern": NOT_BLANK},
+    ),
+]
+Number = BeforeValidator(_number)
+
+
+class AskedQuestion(BaseModel):
+    """A question of a test set. Other keys are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: Annotated[str, Field(min_length=1)]
+    type: Type | None = None
+    body: Body
+
+    def question(self) -> Question:
+        return Question(self.id, self.body, self.type)
+
+
+class TestSet(BaseModel):
+    """A BioASQ test set of phase A."""
+
+    __test__ = False  # not pytest's
+
+    questions: Annotated[list[AskedQuestion], Field(min_length=1)]
+
+
+class BatchTestSet(TestSet):
+    """A BioASQ test set of phase A. A question that is not of this form is told; the others are answered."""
+
+
+class SearchRequest(BaseModel):
+    """A question, as a BioASQ file holds it or alone, and what is wanted of the answer."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    body: Body
+    id: Annotated[str, Field(min_length=1)] | None = None
+    type: Type | None = None
+    max_documents: Annotated[int, Field(ge=1, le=100), Number] = MAX_ITEMS
+    max_snippets: Annotated[int, Field(ge=0, le=100), Number] = MAX_ITEMS
+    candidates: Annotated[int, Field(ge=1, le=MAX_CANDIDATES), Number] | None = Field(
+        default=None,
+        description="How many documents BM25 fetches to re-rank; BIOQA_CANDIDATES if absent.",
+    )
+    published_before: Day | None = Field(
+        default=None, description="Only documents published before that day, and those without a date."
+    )
+    ranker: str | None = Field(default=None, description="One of GET /v1/models; the default if absent.")
+    timeout_ms: Annotated[int, Field(ge=100, le=3_600_000), Number] | None = Field(
+        default=None,
+        description="Milliseconds that the question may wait before it is ranked; else, and at most, "
+        "BIOQA_REQUEST_TIMEOUT_S.",
+    )
+
+
+class AnswerDocument(BaseModel):
+    document: str = Field(description="As BioASQ names it: http://www.ncbi.nlm.nih.gov/pubmed/ and the PMID.")
+    pmid: str
+    title: str
+    published: date | None
+    score: float
+
+
+class SubmittedSnippet(BaseModel):
+    """``text`` is the section's text from the begin offset up to the end offset, in Unicode code points."""
+
+    document: str
+    text: str
+    beginSection: Literal["title", "abstract"]
+    endSection: Literal["title", "abstract"]
+    offsetInBeginSection: int
+    offsetInEndSection: int
+
+
+class AnswerSnippet(SubmittedSnippet):
+    score: float
+
+
+class StageTimings(BaseModel):
+    wait: float = Field(description="In line.")
+    retrieve: float
+    rerank: float
+    select: float
+    total: float
+
+
+class SearchAnswer(BaseModel):
+    """Documents and snippets, best first."""
+
+    id: str | None
+    type: Type | None
+    body: str
+    documents: list[AnswerDocument]
+    snippets: list[AnswerSnippet]
+    ranker: str
+    ranker_hash: str
+    index: str
+    timings_ms: StageTimings
+    truncated_sentences: int = Field(description="Sentences that the ranker read only in part.")
+    degraded: bool = Field(description="Whether the ranker failed, and the answer is BM25's alone.")
+    degraded_reason: str | None
+
+
+class SubmittedQuestion(BaseModel):
+    id: str
+    type: Type | SkipJsonSchema[None] = None
+    body: str
+    documents: Annotated[list[str], Field(max_length=MAX_ITEMS)]
+    snippets: Annotated[list[SubmittedSnippet], Field(max_length=MAX_ITEMS)]
+
+
+class Submission(BaseModel):
+    """What the BioASQ site takes."""
+
+    questions: list[SubmittedQuestion]
+
+
+class DocumentSentence(BaseModel):
+    section: Literal["title", "abstract"]
+    begin: int
+    end: int
+
+
+class DocumentPart(BaseModel):
+    label: str
+    begin: int
+    end: int
+
+
+class StoredDocument(BaseModel):
+    """A citation as the index holds it; all offsets count Unicode code points, ends exclusive."""
+
+    document: str
+    pmid: str
+    version: int
+    title: str
+    abstract: str
+    published: date | None
+    sentences: list[DocumentSentence]
+    parts: list[DocumentPart] = Field(description="The abstract's parts; each begins with its label.")
+
+
+class Model(BaseModel):
+    name: str
+    hash: str = Field(description="SHA-256 of the checkpoint's files.")
+    default: bool
+    config: dict[str, Any] = Field(description="Settings, training data and measured scores.")
+
+
+class Models(BaseModel):
+    models: list[Model]
+
+
+class Health(BaseModel):
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(BaseModel):
+    ready: bool
+    reasons: list[str] = Field(description="Why not; empty when ready.")
+
+
+class IndexInfo(BaseModel):
+    name: str
+    documents: int
+    without_abstract: int
+    size_bytes: int
+
+
+class RankerInfo(BaseModel):
+    name: str
+    hash: str
+
+
+class Limits(BaseModel):
+    max_body_bytes: int
+    max_question_characters: int
+    max_batch_questions: int
+    max_candidates: int
+    max_upload_bytes: int
+    max_testset_questions: int
+
+
+class Info(BaseModel):
+    name: str
+    version: str
+    index: IndexInfo | None
+    ranker: RankerInfo = Field(description="The default one.")
+    rankers: list[RankerInfo]
+    limits: Limits
+
+
+def search_answer(answer: Answer, identifier: str | None = None) -> SearchAnswer:
+    """An answer for HTTP and ``--json``; ``identifier`` is the asker's own id, if there was one."""
+    timings = answer.timings_ms
+    return SearchAnswer(
+        id=identifier,
+        type=answer.question.type,  # type: ignore[arg-type]  # pydantic checks it
+        body=answer.question.body,
+        documents=[
+            AnswerDocument(
+                document=d.document.url,
+                pmid=d.document.pmid,
+                title=d.document.title,
+                published=d.document.published,
+                score=d.score,
+            )
+            for d in answer.documents
+        ],
+        snippets=[
+            AnswerSnippet(
+                document=s.document.url,
+                text=s.text,
+                beginSection=s.sentence.section,
+                endSection=s.sentence.section,
+                offsetInBeginSection=s.sentence.begin,
+                offsetInEndSection=s.sentence.end,
+                score=s.score,
+            )
+            for s in answer.sentences
+        ],
+        ranker=answer.ranker,
+        ranker_hash=answer.ranker_hash,
+        index=answer.index,
+        timings_ms=StageTimings(
+            wait=timings.wait,
+            retrieve=timings.retrieve,
+            rerank=timings.rerank,
+            select=timings.select,
+            total=round(timings.total, 3),
+        ),
+        truncated_sentences=answer.truncated_sentences,
+        degraded=answer.degraded is not None,
+        degraded_reason=answer.degraded,
+    )
+
+
+def stored_document(document: Document) -> StoredDocument:
+    return StoredDocument(
+        document=document.url,
+        pmid=document.pmid,
+        version=document.version,
+        title=document.title,
+        abstract=document.abstract,
+        published=document.published,
+        sentences=[DocumentSentence(section=s.section, begin=s.begin, end=s.end) for s in document.sentences],
+        parts=[DocumentPart(label=p.label, begin=p.begin, end=p.end) for p in document.parts],
+    )

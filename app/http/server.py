@@ -1,0 +1,63 @@
+"""uvicorn, but told to end it first answers what it was asked, and says meanwhile that it is not ready."""
+
+import logging
+import time
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from bioqa.app.answers.service import Service
+from bioqa.app.settings import Settings
+
+CLOSING_S = 5
+"""Seconds for the last answers to be sent, after draining."""
+
+log = logging.getLogger("bioqa")
+
+
+class Server(uvicorn.Server):
+    """The first signal begins draining: connections are still taken, so that who balances load can see it.
+
+    uvicorn's own end follows when all is answered, when the time for that is over, or at a second signal.
+    """
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+        self._signal: int | None = None
+        self._until = 0.0
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._signal is None and self.started:
+            self._signal = sig
+            self._until = time.monotonic() + self._service.settings.drain_s
+            self._service.drain()
+        else:
+            super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._signal is not None and not self.should_exit:
+            late = time.monotonic() >= self._until
+            if late:
+                log.warning("draining took too long: questions in line are given up")
+                self._service.refuse_waiting()
+            if late or self._service.drained:
+                super().handle_exit(self._signal, None)
+        return await super().on_tick(counter)
+
+
+def server_of(app: FastAPI, settings: Settings) -> Server:
+    """``run()`` serves until a signal comes."""
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,  # its messages go the way of all others
+        log_level=settings.log_level,
+        access_log=False,  # we have our own, which shows no query
+        server_header=False,
+        forwarded_allow_ips=settings.trusted_proxies,
+        timeout_graceful_shutdown=CLOSING_S,
+    )
+    return Server(config, app.state.service)

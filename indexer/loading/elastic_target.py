@@ -1,0 +1,130 @@
+"""Loading files into Elasticsearch, with the ledger of what was loaded kept beside the index."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from elasticsearch import BadRequestError, ConflictError, Elasticsearch, NotFoundError
+
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.ledger import LoadedFile
+from bioqa.indexer.search.base import Applied
+from bioqa.indexer.search.connection import engine_errors, error_type
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.records import Record
+
+MOST_FILES = 100_000
+
+
+def ledger_name(index: str) -> str:
+    return f"{index}-files"
+
+
+class ElasticTarget:
+    """``LoadTarget`` over an index, which it closes."""
+
+    whole_files = True
+    orders_itself = True
+
+    def __init__(self, index: ElasticIndex) -> None:
+        self.index = index
+        self._ledger = ledger_name(index.name)
+        self._applied = Applied()
+        self._make_ledger()
+        self._loaded = read_ledger(index)
+
+    @property
+    def joiner(self) -> str:
+        return self.index.joiner
+
+    @property
+    def loaded(self) -> tuple[LoadedFile, ...]:
+        return tuple(self._loaded)
+
+    def write(self, changes: Sequence[Record | int], order: int) -> None:
+        self._applied += self.index.write(changes, order)
+
+    def commit(self) -> Applied:
+        applied, self._applied = self._applied + self.index.drain(), Applied()
+        self.index.commit()
+        return applied
+
+    def rollback(self) -> None:
+        self.index.forget()
+        self._applied = Applied()
+
+    def note(self, entry: LoadedFile) -> None:
+        position = len(self._loaded)
+        document = {"position": position, "entry": asdict(entry)}
+        try:
+            self.index.patiently(
+                lambda client: client.create(
+                    index=self._ledger, id=str(position), document=document, refresh=True
+                )
+            )
+        except BioqaError as error:
+            if not isinstance(error.__cause__, ConflictError):
+                raise
+            if read_ledger(self.index)[position:] != [entry]:  # else: our own try got through after all
+                raise BioqaError(
+                    f"the index {self.index.name} is being loaded by another process; "
+                    "wait for it to end, or stop it"
+                ) from error
+        self._loaded.append(entry)
+
+    def finish(self) -> None:
+        replicas = int(self.index.notes.get("replicas", 0))
+        self.index.patiently(
+            lambda client: client.indices.put_settings(
+                index=f"{self.index.name},{self._ledger}", settings={"number_of_replicas": replicas}
+            )
+        )
+
+    def close(self) -> None:
+        self.index.close()
+
+    def _make_ledger(self) -> None:
+        try:
+            with engine_errors(self.index.where):
+                self.index.client.indices.create(
+                    index=self._ledger,
+                    settings={
+                        "number_of_shards": 1,
+                        "number_of_replicas": 0,
+                        "max_result_window": MOST_FILES,
+                    },
+                    mappings={
+                        "dynamic": "strict",
+                        "properties": {
+                            "position": {"type": "integer"},
+                            "entry": {"type": "object", "enabled": False},
+                        },
+                    },
+                )
+        except BioqaError as error:
+            cause = error.__cause__
+            if (
+                not isinstance(cause, BadRequestError)
+                or error_type(cause) != "resource_already_exists_exception"
+            ):
+                raise
+
+
+def read_ledger(index: ElasticIndex) -> list[LoadedFile]:
+    """The files that the index was loaded from, in the order of loading."""
+    name = ledger_name(index.name)
+
+    def read(client: Elasticsearch) -> Any:
+        client.indices.refresh(index=name)
+        return client.search(index=name, size=MOST_FILES, sort="position", allow_partial_search_results=False)
+
+    try:
+        hits = index.patiently(read)["hits"]["hits"]
+    except BioqaError as error:
+        if isinstance(error.__cause__, NotFoundError):
+            return []  # made, and nothing loaded yet
+        raise
+    try:
+        return [LoadedFile(**hit["_source"]["entry"]) for hit in hits]
+    except (KeyError, TypeError) as error:
+        raise BioqaError(f"the index {name} holds no ledger of bioqa's ({error})") from error

@@ -1,0 +1,150 @@
+"""The records of a MEDLINE or PubMed XML file, plain or gzip, one at a time.
+
+A file is refused as soon as something is wrong with it. No DTD is read, no entity expanded, no network asked.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, cast
+
+from lxml import etree
+
+from bioqa.bioasq.errors import BioqaError
+
+CHUNK = 1 << 16
+"""Bytes of XML parsed at a time. With one record, this is what is held in memory."""
+
+RECORDS = {
+    "PubmedArticleSet": ("PubmedArticle", "PubmedBookArticle", "DeleteCitation"),
+    "MedlineCitationSet": ("MedlineCitation", "DeleteCitation"),
+}
+"""The record elements of each kind of file."""
+
+_XML_SPACE = re.compile(r"[ \t\r\n]+")
+
+
+class MedlineError(BioqaError):
+    """A file that is refused as a whole. The text names the file and the place."""
+
+
+def records(path: Path, told: Callable[[int], None] = lambda position: None) -> Iterator[etree._Element]:
+    """The root's children as they are read, each good until the next is asked for.
+
+    ``told`` how many bytes of the file, as it lies on disk, have been read.
+    """
+    with path.open("rb") as plain:
+        try:
+            for record in _parsed(_unzipped(plain), path):
+                told(plain.tell())
+                yield record
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise MedlineError(f"{path}, near byte {plain.tell()}: broken gzip: {error}") from error
+        except etree.XMLSyntaxError as error:
+            raise MedlineError(f"{path}: broken XML: {error.msg}") from error
+
+
+def _unzipped(plain: BinaryIO) -> BinaryIO:
+    zipped = plain.read(2) == b"\x1f\x8b"
+    plain.seek(0)
+    return cast(BinaryIO, gzip.GzipFile(fileobj=plain)) if zipped else plain
+
+
+def _parsed(stream: BinaryIO, path: Path) -> Iterator[etree._Element]:
+    chunk = stream.read(CHUNK)
+    name = _root_name(chunk, path)
+    parser = _parser(("start", "end"), (name, *RECORDS[name]))
+    root = None
+    while chunk:
+        parser.feed(chunk)
+        _refuse_fatal(parser, path)
+        for kind, element in parser.read_events():
+            if root is None:
+                root = element
+            elif kind == "end" and element.getparent() is root:
+                _refuse_entities(element, path)
+                yield element
+                element.clear()
+        chunk = stream.read(CHUNK)
+        if root is not None:
+            # The last child may still be open, unless the file has ended.
+            yield from _others(root, root[:-1] if chunk else root[:], RECORDS[name])
+    parser.close()
+
+
+def _others(
+    root: etree._Element, complete: list[etree._Element], kinds: tuple[str, ...]
+) -> Iterator[etree._Element]:
+    """Drops children of the root; those that are no records are handed out before."""
+    for child in complete:
+        if child.tag not in kinds:
+            yield child
+        root.remove(child)
+
+
+def _refuse_fatal(parser: "etree.XMLPullParser[Any]", path: Path) -> None:
+    """lxml does not raise for an undeclared entity, but starts afresh with the next chunk."""
+    for error in parser.feed_error_log.filter_from_fatals():
+        raise MedlineError(f"{path}: broken XML: {error.message}, line {error.line}, column {error.column}")
+
+
+def _refuse_entities(record: etree._Element, path: Path) -> None:
+    """What an undeclared entity stands for is unknown, and its record would silently lose it."""
+    for entity in record.iter(etree.Entity):
+        raise MedlineError(f"{path}, line {record.sourceline}: unknown entity {entity.text} in this record")
+
+
+def _root_name(head: bytes, path: Path) -> str:
+    """Looks at the beginning before anything is parsed for good."""
+    if not head.strip():
+        raise MedlineError(f"{path}: empty")
+    parser = _parser(("start",))
+    for begin in range(0, len(head), 1024):
+        parser.feed(head[begin : begin + 1024])
+        for _, root in parser.read_events():
+            dtd = root.getroottree().docinfo.internalDTD
+            if dtd is not None and dtd.entities():
+                raise MedlineError(f"{path}, line {root.sourceline}: declares entities before its root")
+            tag = str(root.tag)
+            if tag not in RECORDS:
+                raise MedlineError(
+                    f"{path}, line {root.sourceline}: the root is {tag}, not {' or '.join(RECORDS)}"
+                )
+            return tag
+    raise MedlineError(f"{path}: no root element in the first {len(head)} bytes")
+
+
+def _parser(
+    events: tuple[Literal["start", "end"], ...], tags: tuple[str, ...] | None = None
+) -> "etree.XMLPullParser[Any]":
+    # huge_tree stays off: it would lift libxml2's limits on depth and on the length of a text.
+    return etree.XMLPullParser(
+        events=events,
+        tag=tags,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+
+
+def child(element: etree._Element | None, tag: str) -> etree._Element | None:
+    return None if element is None else next(element.iterchildren(tag), None)
+
+
+def text_of(element: etree._Element | None) -> str:
+    """All text below an element, markup or not, white space of XML collapsed; "" if there is none."""
+    if element is None:
+        return ""
+    return collapsed((element.text or "") if len(element) == 0 else "".join(map(str, element.itertext())))
+
+
+def collapsed(text: str) -> str:
+    """Each run of XML's white space as one space; U+00A0, U+2009 and the like are content."""
+    # Most text is even; looking for four strings is many times faster than for one pattern.
+    if "\n" in text or "  " in text or "\t" in text or "\r" in text:
+        text = _XML_SPACE.sub(" ", text)
+    return text.strip(" ")

@@ -1,0 +1,58 @@
+"""An index by where it is: a folder, or a URL of Elasticsearch.
+
+The back ends are imported when they are needed: each takes its time.
+"""
+
+from pathlib import Path
+
+from bioqa.indexer.loading.ledger import Ledger, LoadedFile
+from bioqa.indexer.loading.target import LoadTarget
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
+from bioqa.indexer.search.place import NO_CREDENTIALS, Access, is_url, place
+
+
+def open_index(where: str, access: Access = NO_CREDENTIALS) -> SearchIndex:
+    """Raises ``BioqaError`` if there is none that can be read."""
+    if not is_url(where):
+        from bioqa.indexer.releases.folder_shelf import NAMES
+        from bioqa.indexer.releases.serving import ServingIndex
+        from bioqa.indexer.search.tantivy import TantivyIndex
+
+        return ServingIndex(Path(where)) if Path(where, NAMES).exists() else TantivyIndex.open(Path(where))
+    from bioqa.indexer.search.connection import connect
+    from bioqa.indexer.search.elastic import ElasticIndex
+
+    at = place(where)
+    return ElasticIndex.open(connect(at, access), at, access.patience_s)
+
+
+def open_target(
+    where: str, joiner: str = "", access: Access = NO_CREDENTIALS, shape: Shape = DEFAULT_SHAPE
+) -> LoadTarget:
+    """The index there, made if need be, to load files into."""
+    if not is_url(where):
+        from bioqa.indexer.loading.folder_target import FolderTarget
+
+        return FolderTarget(Path(where), joiner)
+    from bioqa.indexer.loading.elastic_target import ElasticTarget
+    from bioqa.indexer.search.connection import connect
+    from bioqa.indexer.search.elastic import ElasticIndex
+
+    at = place(where)
+    return ElasticTarget(ElasticIndex.create(connect(at, access), at, joiner, shape, access.patience_s))
+
+
+def ledger(where: str, access: Access = NO_CREDENTIALS) -> tuple[LoadedFile, ...]:
+    """The files that the index was loaded from, in the order of loading."""
+    if not is_url(where):
+        from bioqa.indexer.releases.folder_shelf import current_folder
+
+        return Ledger.open(current_folder(Path(where))).entries
+    from bioqa.indexer.loading.elastic_target import read_ledger
+    from bioqa.indexer.search.connection import connect
+    from bioqa.indexer.search.elastic import ElasticIndex
+
+    at = place(where)
+    with ElasticIndex.open(connect(at, access), at, access.patience_s) as index:
+        return tuple(read_ledger(index))

@@ -1,0 +1,63 @@
+"""The serving one of a folder's releases, searched; after a switch, the next one."""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+from bioqa.bioasq.domain import Candidate, Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.medline.events import Event
+from bioqa.indexer.releases.folder_shelf import CurrentFolder
+from bioqa.indexer.search.base import Applied, IndexStats
+from bioqa.indexer.search.tantivy import TantivyIndex
+
+
+class ServingIndex:
+    """``SearchIndex``, for reading, over a folder that ``bioqa update`` keeps. Threads may share it.
+
+    A question that is under way while the release is switched still gets its answer from the old one, whose
+    files stay readable while they are open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._current = CurrentFolder(path)
+        self._opened = TantivyIndex.open(self._current.folder)
+
+    @property
+    def name(self) -> str:
+        return self._opened.name
+
+    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+        return self._index().search(question, size, published_before)
+
+    def search_many(
+        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+    ) -> list[list[Candidate]]:
+        return self._index().search_many(questions, size, published_before)
+
+    def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
+        return self._index().get(pmids)
+
+    def stats(self) -> IndexStats:
+        return self._index().stats()
+
+    def apply(self, events: Iterable[Event]) -> Applied:
+        raise BioqaError(f"{self._path} holds releases, which `bioqa update` writes")
+
+    def commit(self) -> None:
+        raise BioqaError(f"{self._path} holds releases, which `bioqa update` writes")
+
+    def close(self) -> None:
+        self._opened.close()
+
+    def _index(self) -> TantivyIndex:
+        with self._lock:
+            if self._current.moved():
+                current = CurrentFolder(self._path)
+                if current.folder != self._current.folder:
+                    self._opened = TantivyIndex.open(current.folder)
+                self._current = current
+            return self._opened

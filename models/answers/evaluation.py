@@ -1,0 +1,61 @@
+"""A system's rankings of questions with gold, measured: documents, snippets, sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bioqa.bioasq.domain import MAX_ITEMS, Response
+from bioqa.bioasq.measures import QuestionMeasures, per_question
+from bioqa.models.answers.ranking import Ranking
+from bioqa.models.answers.selection import Calibration, select
+from bioqa.models.arrays import Booleans, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCase:
+    """The sentences of one gold document with a ranker's scores and which are relevant."""
+
+    scores: Floats
+    labels: Booleans
+
+
+def measure(
+    rankings: Sequence[Ranking], golden: Sequence[Response], calibration: Calibration, edition: int = 8
+) -> list[QuestionMeasures]:
+    """The official measures of each question, in golden order."""
+    answers = [
+        select(ranking, calibration).response(gold.question)
+        for gold, ranking in zip(golden, rankings, strict=True)
+    ]
+    return per_question(golden, answers, edition)
+
+
+def mean_average_precision(relevant_by_rank: Sequence[Booleans], gold_counts: Sequence[int]) -> float:
+    """Edition 8's document MAP: average precision of the ten best over min(10, gold)."""
+    total = 0.0
+    for relevant, gold in zip(relevant_by_rank, gold_counts, strict=True):
+        top = relevant[:MAX_ITEMS]
+        hits = np.cumsum(top)
+        precision = hits[top] / (np.flatnonzero(top) + 1)
+        total += float(precision.sum()) / max(1, min(MAX_ITEMS, gold))
+    return total / max(1, len(relevant_by_rank))
+
+
+def sentence_auc(cases: Sequence[SentenceCase]) -> float:
+    """Mean over gold documents of the area under the ROC curve of their sentences' scores.
+
+    The share of (relevant, irrelevant) pairs in the right order, ties counting half; documents whose
+    sentences are all of one kind tell nothing and are left out.
+    """
+    areas = [
+        _area(case.scores[case.labels], case.scores[~case.labels])
+        for case in cases
+        if case.labels.any() and not case.labels.all()
+    ]
+    return float(np.mean(areas)) if areas else 0.0
+
+
+def _area(positive: Floats, negative: Floats) -> float:
+    difference = positive[:, None] - negative
+    return float(((difference > 0) + 0.5 * (difference == 0)).mean())

@@ -1,0 +1,53 @@
+"""The ranking that needs no model: documents in the first stage's order, sentences by stemmed BM25.
+
+For answers while a model fails. Everything comes from the candidates themselves, so nothing of a checkpoint
+can be at fault here too.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bioqa.bioasq.domain import Candidate
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.arrays import Floats, Ints
+from bioqa.models.features.matching import bm25_scores, match
+from bioqa.models.text.frequencies import inverse_document_frequencies
+from bioqa.models.text.words import stem, terms
+
+CALIBRATION = Calibration(sentence_scale=0.753, sentence_offset=-7.58, document_scale=0.194)
+"""By bioqa.models.answers.calibration on BioASQ 5's questions: snippet F1 .345 there, .307 on BioASQ 6's."""
+
+
+def rank_lexically(question: str, candidates: Sequence[Candidate]) -> Ranking:
+    """All candidates in their order. Inverse document frequencies are those within their sentences."""
+    counts = [len(candidate.document.sentences) for candidate in candidates]
+    texts = [c.document.sentence_text(s) for c in candidates for s in c.document.sentences]
+    scores = _sentence_bm25(question, texts)
+    ends = np.cumsum([0, *counts])
+    return Ranking(
+        tuple(
+            RankedDocument(candidate.document, candidate.score, tuple(scores[begin:end].tolist()))
+            for candidate, begin, end in zip(candidates, ends[:-1], ends[1:], strict=True)
+        )
+    )
+
+
+def _sentence_bm25(question: str, texts: Sequence[str]) -> Floats:
+    """[texts]"""
+    numbers = {term: number for number, term in enumerate(dict.fromkeys(_stems(question)))}
+    stems = [_stems(text) for text in texts]
+    lengths: Ints = np.array([len(each) for each in stems], dtype=np.int64)
+    ids: Ints = np.array([numbers.get(term, -1) for each in stems for term in each], dtype=np.int64)
+    asked: Ints = np.array(list(numbers.values()), dtype=np.int64)
+    if not len(asked) or not len(ids):
+        return np.zeros(len(texts), dtype=np.float32)
+    found = match(asked, ids, lengths).counts
+    having = (found > 0).sum(axis=1)
+    idf = inverse_document_frequencies(having, len(texts)).astype(np.float32)
+    return bm25_scores(found, lengths, idf, float(lengths.mean()), 1.2, 0.75)
+
+
+def _stems(text: str) -> list[str]:
+    return [stemmed for term in terms(text) if (stemmed := stem(term))]

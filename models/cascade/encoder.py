@@ -1,0 +1,110 @@
+"""A cross-encoder of sentences that reads them in their document: one sequence holds them all.
+
+The encoder reads [CLS] question [SEP] sentence, sentence, … [SEP], so that each sentence is judged beside the
+others, and a document costs about half of what its sentences would in pairs with the question (as in Nogueira
+and Cho 2019). A sentence's vector is the mean of its pieces' states; the extractor's features stand
+beside it, so that the encoder need not learn to count matches or to know places.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bioqa.bioasq.domain import Document
+from bioqa.models.arrays import Floats, Ints
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.inputs import EncoderInput, Pieced
+from bioqa.models.text.tokens import concatenate
+
+MAX_SENTENCE_PIECES = 128
+"""A longer sentence is cut, which is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Consecutive sentences of one document beside the question."""
+
+    input: EncoderInput
+    """Its places are all pieces of the sentences."""
+    lengths: Ints
+    """[sentences] pieces of each"""
+    truncated: int
+    """Sentences of which something was cut off."""
+
+    @property
+    def cost(self) -> int:
+        """Word pieces that go through the encoder."""
+        return len(self.input.ids)
+
+
+class CrossEncoder(nn.Module):
+    """Mean state and features of a sentence → 64 (LeakyReLU .1) → 1."""
+
+    def __init__(self, encoder: Encoder, features: int, hidden: int = 64) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.features = features
+        self.head = nn.Sequential(
+            nn.Linear(encoder.width + features, hidden), nn.LeakyReLU(0.1), nn.Linear(hidden, 1)
+        )
+
+    def passages(self, question: str, sentences: Sequence[str]) -> list[Passage]:
+        """A document's sentences in as few sequences as hold them, of about the same length."""
+        asked, *texts = self.encoder.pieces([question, *sentences])
+        room = self.encoder.room_beside(len(asked.ids))
+        most = min(MAX_SENTENCE_PIECES, room)
+        made = []
+        for group in _groups(texts, most, room):
+            kept = [text.ids[:most] for text in group]
+            made.append(
+                Passage(
+                    self.encoder.passage(asked.ids, concatenate(kept)),
+                    np.array([len(ids) for ids in kept], dtype=np.int64),
+                    sum(len(text.ids) > most for text in group),
+                )
+            )
+        return made
+
+    def score(self, passages: Sequence[Passage], features: Floats, *, half_precision: bool = False) -> Floats:
+        """[S] logits, for use. ``half_precision``: bfloat16 on a CPU too, faster where it has it."""
+        half = half_precision or self.encoder.device.type == "cuda"
+        with torch.inference_mode(), torch.autocast(self.encoder.device.type, torch.bfloat16, enabled=half):
+            scores = self(passages, torch.from_numpy(features).float())
+        logits: Floats = scores.float().numpy()
+        return logits
+
+    def forward(self, passages: Sequence[Passage], features: Tensor) -> Tensor:
+        """[S, features] → [S] logits, the same in any company but for rounding."""
+        states = self.encoder.states([passage.input for passage in passages])[:, 0]
+        lengths = torch.from_numpy(concatenate(passage.lengths for passage in passages))
+        sentences = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
+        sums = states.new_zeros(len(lengths), states.shape[1]).index_add(0, sentences, states)
+        # A sentence without a piece (of nothing but control characters) has its features alone.
+        means = sums / lengths.clamp(min=1).unsqueeze(1)
+        scores: Tensor = self.head(torch.cat([means, features], dim=1)).squeeze(1)
+        return scores
+
+
+def sentence_texts(document: Document) -> tuple[str, ...]:
+    """The sentences in reading order, title first."""
+    return tuple(map(document.sentence_text, document.sentences))
+
+
+def _groups(texts: Sequence[Pieced], most: int, room: int) -> Iterator[list[Pieced]]:
+    """Consecutive sentences that fit beside the question, each cut to ``most`` pieces."""
+    lengths = [min(len(text.ids), most) for text in texts]
+    wanted = ceil(sum(lengths) / max(1, ceil(sum(lengths) / room)))
+    group: list[Pieced] = []
+    filled = 0
+    for text, length in zip(texts, lengths, strict=True):
+        if group and (filled >= wanted or filled + length > room):
+            yield group
+            group, filled = [], 0
+        group.append(text)
+        filled += length
+    if group:
+        yield group

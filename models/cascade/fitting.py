@@ -1,0 +1,256 @@
+"""Fine-tuning a cross-encoder on gold documents, and on irrelevant ones of the same questions.
+
+The loss of a gold document is a softmax over its sentences (which of them answer?) plus cross-entropy (does
+this one?). An irrelevant document beside it has cross-entropy alone, and the best sentence of the gold one is
+to win over its best (a logistic loss). Training can be stopped and goes on where its last state was kept.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, softplus
+from torch.nn.utils import clip_grad_norm_
+
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.answers.evaluation import SentenceCase, sentence_auc
+from bioqa.models.arrays import Booleans, Floats
+from bioqa.models.cascade.encoder import CrossEncoder, sentence_texts
+from bioqa.models.features.extractor import FeatureSet, Scaling
+from bioqa.models.training.data import Pool, Prepared
+from bioqa.models.training.rates import rate_factor
+
+RIVALS = 20
+"""Of the best irrelevant candidates, how many an irrelevant document is drawn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document's sentences as they are read."""
+
+    sentences: tuple[str, ...]
+    features: Floats
+    """[sentences, features] scaled"""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldDocument:
+    """A gold document some of whose sentences are relevant, and some not."""
+
+    question: str
+    text: Text
+    labels: Booleans
+    """[sentences]"""
+    rivals: Sequence[Text] = ()
+    """Irrelevant documents that the question found."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossSettings:
+    """How a cross-encoder is fine-tuned."""
+
+    frozen_layers: int = 4
+    learning_rate: float = 7e-5
+    head_learning_rate: float = 1e-3
+    documents_per_step: int = 4
+    passes: int = 2
+    """Over the gold documents, each in an order of its own."""
+    rival_share: float = 0.5
+    """The share of gold documents that an irrelevant one is read beside, drawn anew each time."""
+    document_weight: float = 0.5
+    """Of the logistic loss over the two documents' best sentences."""
+    warm_up: float = 0.06
+    """The share of training in which the rates rise; then they fall in a straight line."""
+    minutes: float = float("inf")
+    """Training ends when they are over or when the passes are, whichever is first."""
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """After a step: documents seen of all passes', the mean loss of the last steps, seconds in all."""
+
+    documents: int
+    of: int
+    loss: float
+    seconds: float
+
+
+def gold_documents(
+    prepared: Sequence[Prepared], scaling: Scaling, features: FeatureSet, rivals: int = RIVALS
+) -> list[GoldDocument]:
+    """Gold documents that can teach which of their sentences answer."""
+    found = []
+    for question in prepared:
+        pool = question.retrieved
+        irrelevant = [
+            text
+            for text, gold in zip(_texts(pool, scaling, features, rivals), pool.relevant, strict=False)
+            if not gold
+        ]
+        ends = np.cumsum([len(c.document.sentences) for c in question.gold.candidates])[:-1]
+        labels_of = np.split(question.gold.labels, ends)
+        for text, labels in zip(_texts(question.gold, scaling, features), labels_of, strict=True):
+            if labels.any() and not labels.all():
+                found.append(GoldDocument(question.response.question.body, text, labels, irrelevant))
+    return found
+
+
+def _texts(pool: Pool, scaling: Scaling, features: FeatureSet, most: int | None = None) -> list[Text]:
+    """Of the first candidates, all that have sentences or not."""
+    scaled = scaling.apply(pool.features, features).sentences
+    made, begin = [], 0
+    for candidate in pool.candidates[:most]:
+        end = begin + len(candidate.document.sentences)
+        made.append(Text(sentence_texts(candidate.document), scaled[begin:end]))
+        begin = end
+    return made
+
+
+def fit(
+    model: CrossEncoder,
+    documents: Sequence[GoldDocument],
+    settings: CrossSettings,
+    state: Path | None = None,
+    keep_every_s: float = 240.0,
+    progress: Callable[[Progress], None] = lambda progress: None,
+) -> Progress:
+    """Trains in place: passes over the documents in random order, no dropout.
+
+    ``state``: a file that training is kept in every ``keep_every_s`` seconds and at the end, and goes on from
+    if it is there. Raises BioqaError if there is no document.
+    """
+    if not documents:
+        raise BioqaError("no gold document has both relevant and irrelevant sentences: nothing to learn from")
+    model.encoder.freeze(settings.frozen_layers)
+    model.eval()
+    order = _order(documents, settings)
+    optimiser = _optimiser(model, settings)
+    done, spent = _resume(state, model, optimiser) if state is not None and state.is_file() else (0, 0.0)
+    rates = [group["lr"] for group in (*_groups(model, settings),)]
+    losses: list[float] = []
+    begun = kept = time.monotonic()
+    seconds = spent
+    while done < len(order) and seconds < 60 * settings.minutes:
+        share = max(done / len(order), seconds / (60 * settings.minutes))
+        for group, rate in zip(optimiser.param_groups, rates, strict=True):
+            group["lr"] = rate * rate_factor(share, settings.warm_up)
+        step = order[done : done + settings.documents_per_step]
+        losses.append(_step(model, step, optimiser, settings, done))
+        done += len(step)
+        seconds = spent + time.monotonic() - begun
+        progress(Progress(done, len(order), float(np.mean(losses[-25:])), seconds))
+        if state is not None and time.monotonic() - kept > keep_every_s:
+            _keep(state, model, optimiser, done, seconds)
+            kept = time.monotonic()
+    if state is not None:
+        _keep(state, model, optimiser, done, seconds)
+    model.encoder.freeze()
+    return Progress(done, len(order), float(np.mean(losses[-25:])) if losses else 0.0, seconds)
+
+
+def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
+    """One document's: [S] logits and which are relevant → softmax over its sentences plus cross-entropy."""
+    listwise = -log_softmax(logits, dim=0)[labels].mean()
+    return listwise + binary_cross_entropy_with_logits(logits, labels.float())
+
+
+def auc_of(model: CrossEncoder, documents: Sequence[GoldDocument], *, half_precision: bool = False) -> float:
+    """Mean area under the ROC curve within these documents."""
+    cases = []
+    for document in documents:
+        passages = model.passages(document.question, document.text.sentences)
+        scores = model.score(passages, document.text.features, half_precision=half_precision)
+        cases.append(SentenceCase(scores, document.labels))
+    return sentence_auc(cases)
+
+
+def _order(documents: Sequence[GoldDocument], settings: CrossSettings) -> list[GoldDocument]:
+    shuffled = []
+    for number in range(settings.passes):
+        once = list(documents)
+        random.Random(1000 * settings.seed + number).shuffle(once)  # noqa: S311
+        shuffled += once
+    return shuffled
+
+
+def _step(
+    model: CrossEncoder,
+    documents: Sequence[GoldDocument],
+    optimiser: torch.optim.Optimizer,
+    settings: CrossSettings,
+    number: int,
+) -> float:
+    drawn = [_rival(document, settings, number + place) for place, document in enumerate(documents)]
+    read = [(document.question, document.text) for document in documents]
+    read += [(d.question, rival) for d, rival in zip(documents, drawn, strict=True) if rival is not None]
+    passages = [p for question, text in read for p in model.passages(question, text.sentences)]
+    features = torch.from_numpy(np.concatenate([text.features for _, text in read])).float()
+    # Two thirds of the time of single precision where the processor has it; weights stay in single precision.
+    with torch.autocast(model.encoder.device.type, torch.bfloat16):
+        logits = model(passages, features)
+    of_texts = list(logits.float().split([len(text.sentences) for _, text in read]))
+    of_rivals = iter(of_texts[len(documents) :])
+    losses = []
+    for document, rival, scores in zip(documents, drawn, of_texts, strict=False):
+        losses.append(loss_of(scores, torch.from_numpy(document.labels)))
+        if rival is not None:
+            losses[-1] = losses[-1] + rival_loss(scores, next(of_rivals), settings.document_weight)
+    loss = torch.stack(losses).mean()
+    optimiser.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    clip_grad_norm_(model.parameters(), 1.0)
+    optimiser.step()
+    return float(loss.item())
+
+
+def rival_loss(gold: Tensor, rival: Tensor, document_weight: float) -> Tensor:
+    """[S] logits of a gold and an irrelevant document: none of the latter's answers, its best is below."""
+    lower = softplus(rival.max() - gold.max())
+    return binary_cross_entropy_with_logits(rival, torch.zeros_like(rival)) + document_weight * lower
+
+
+def _rival(document: GoldDocument, settings: CrossSettings, number: int) -> Text | None:
+    """The number of the document in training decides, so resuming changes nothing."""
+    generator = np.random.default_rng((settings.seed, number))
+    usable = [text for text in document.rivals if text.sentences]
+    if generator.random() >= settings.rival_share or not usable:
+        return None
+    return usable[int(generator.integers(len(usable)))]
+
+
+def _groups(model: CrossEncoder, settings: CrossSettings) -> Iterator[dict[str, Any]]:
+    of_encoder = [p for p in model.encoder.parameters() if p.requires_grad]
+    yield {"params": of_encoder, "lr": settings.learning_rate}
+    yield {"params": list(model.head.parameters()), "lr": settings.head_learning_rate}
+
+
+def _optimiser(model: CrossEncoder, settings: CrossSettings) -> torch.optim.Optimizer:
+    return torch.optim.AdamW(list(_groups(model, settings)), weight_decay=0.01)
+
+
+def _keep(
+    path: Path, model: CrossEncoder, optimiser: torch.optim.Optimizer, done: int, seconds: float
+) -> None:
+    unfinished = path.with_name(path.name + ".tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    state = {"model": model.state_dict(), "optimiser": optimiser.state_dict()}
+    torch.save({**state, "done": done, "seconds": seconds}, unfinished)
+    unfinished.replace(path)
+
+
+def _resume(path: Path, model: CrossEncoder, optimiser: torch.optim.Optimizer) -> tuple[int, float]:
+    """Documents seen and seconds spent. Raises BioqaError for a state of another model."""
+    try:
+        state = torch.load(path, weights_only=True)
+        model.load_state_dict(state["model"], strict=True)
+        optimiser.load_state_dict(state["optimiser"])
+        return int(state["done"]), float(state["seconds"])
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        raise BioqaError(f"{path}: not a state of this training: {error}") from error

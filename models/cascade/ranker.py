@@ -1,0 +1,203 @@
+"""A cascade: a cheap ranker orders all candidates, an encoder reads the sentences of the best.
+
+How much is read follows from the question, the candidates and a budget in milliseconds, never from the clock:
+the budget is worth so many word pieces, by a speed that was measured once and is kept with the checkpoint. So
+a busy machine answers late, but answers the same. Documents are read in the first ranker's order until one
+does not fit, so a longer budget reads what a shorter one does, and more.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import asdict, dataclass, fields
+from hashlib import sha256
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from bioqa.bioasq.domain import Candidate, Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.arrays import Floats
+from bioqa.models.cascade.encoder import CrossEncoder, Passage, sentence_texts
+from bioqa.models.reranker import Reranker
+
+BUDGET_MS = 1000.0
+
+
+class CascadeError(BioqaError):
+    """A cascade's folder or one of its numbers cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """How two rankers' scores become one, and how much the second reads. All logits, tuned on dev."""
+
+    document_weight: float = 0.5
+    """Of a document's best sentence, beside the first ranker's score of the document."""
+    sentence_weight: float = 0.0
+    """Of the first ranker's score of a sentence, beside the encoder's."""
+    unread_scale: float = 1.0
+    """What the first ranker's score of a sentence is worth where the encoder did not read: scale and offset
+    of the straight line that is closest to the scores of those read."""
+    unread_offset: float = 0.0
+    most_documents: int = 0
+    """How many documents are read, whatever the budget; 0 for all."""
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
+                raise CascadeError(f"{setting.name} {value!r} is not a number")
+        if type(self.most_documents) is not int or self.most_documents < 0:
+            raise CascadeError(f"most_documents {self.most_documents!r} is not a whole number from 0")
+
+    def apply(self, first: Sequence[RankedDocument], read: Sequence[Floats]) -> list[RankedDocument]:
+        """In the first ranker's order, with new scores. ``read``: the encoder's of the sentences of each of
+        the first documents; those after the last of them were not read.
+        """
+        made = []
+        for place, document in enumerate(first):
+            cheap = np.array(document.sentence_scores, dtype=np.float64)
+            if place < len(read):
+                scores = read[place] + self.sentence_weight * cheap
+            else:
+                scores = self.unread_scale * cheap + self.unread_offset
+            best = float(scores.max()) if len(scores) else 0.0
+            score = document.score + self.document_weight * best
+            made.append(RankedDocument(document.document, score, tuple(scores.tolist())))
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What a question costs: ``fixed_ms`` whatever is read, and the word pieces read in a millisecond."""
+
+    fixed_ms: float
+    pieces_per_ms: float
+    threads: int
+    half_precision: bool = False
+    """Whether a CPU reads in bfloat16: faster, and scores differ in the second decimal between budgets."""
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.fixed_ms < float("inf") and 0 < self.pieces_per_ms < float("inf")):
+            raise CascadeError(f"speed {self.fixed_ms} ms, {self.pieces_per_ms} pieces a ms: not above 0")
+
+    def pieces(self, budget_ms: float) -> int:
+        """The word pieces that may be read in that time."""
+        return max(0, int((budget_ms - self.fixed_ms) * self.pieces_per_ms))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the encoder read, for as many documents as it came to."""
+
+    scores: list[Floats]
+    """Of each document's sentences."""
+    costs: list[int]
+    """Word pieces that each document took."""
+    truncated: int
+    """Sentences that were read in part."""
+
+
+class Cascade:
+    """Ranks like ``bioqa.models.reranker.Reranker``; thread-safe as that is."""
+
+    def __init__(
+        self,
+        first: Reranker,
+        reader: CrossEncoder,
+        combination: Combination,
+        speed: Speed,
+        calibration: Calibration,
+        *,
+        name: str,
+        fingerprint: str = "",
+        record: Mapping[str, Any] | None = None,
+        budget_ms: float = BUDGET_MS,
+    ) -> None:
+        self.name = name
+        self.first = first
+        self.reader = reader.eval()
+        self.combination = combination
+        self.speed = speed
+        self.calibration = calibration
+        self.budget_ms = _budget(budget_ms)
+        self.record = dict(record or {})
+        self._fingerprint = fingerprint
+
+    def with_budget(self, budget_ms: float) -> "Cascade":
+        """The same, which reads more or less."""
+        changed = copy(self)
+        changed.budget_ms = _budget(budget_ms)
+        return changed
+
+    @property
+    def hash(self) -> str:
+        """Of the files and the budget: each changes the answers."""
+        return sha256(f"{self._fingerprint} {self.budget_ms}".encode()).hexdigest()
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return {
+            "settings": {
+                "ranker": "cascade",
+                "budget_ms": self.budget_ms,
+                "pieces": self.speed.pieces(self.budget_ms),
+            },
+            "combination": asdict(self.combination),
+            "speed": asdict(self.speed),
+            "calibration": asdict(self.calibration),
+            "first": {"name": self.first.name, "hash": self.first.hash, **self.first.config},
+            **self.record,
+        }
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        """All candidates, best first. ``truncated_sentences`` counts those that the encoder read in part."""
+        first = self.first.rank(question, candidates).documents
+        combination = self.combination
+        readable = first[: combination.most_documents or None]
+        reading = self.read(question, readable, self.speed.pieces(self.budget_ms))
+        ranked = combination.apply(first, reading.scores)
+        ranked.sort(key=lambda document: -document.score)
+        return Ranking(tuple(ranked), reading.truncated)
+
+    def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
+        """``rank`` for each in turn."""
+        return [self.rank(question, candidates) for question, candidates in items]
+
+    def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
+        """As the first ranker's."""
+        return self.first.candidates(question, documents)
+
+    def read(self, question: str, documents: Sequence[RankedDocument], pieces: float) -> Reading:
+        """The encoder's logits of the sentences of as many documents as so many word pieces allow."""
+        passages: list[list[Passage]] = []
+        for ranked in documents:
+            made = self.reader.passages(question, sentence_texts(ranked.document))
+            pieces -= sum(passage.cost for passage in made)
+            if pieces < 0:
+                break
+            passages.append(made)
+        read = [ranked.document for ranked in documents[: len(passages)]]
+        logits = self._logits(question, read, [passage for made in passages for passage in made])
+        ends = np.cumsum([len(document.sentences) for document in read], dtype=np.int64)[:-1]
+        scores = np.split(logits, ends) if read else []
+        costs = [sum(passage.cost for passage in made) for made in passages]
+        return Reading(scores, costs, sum(p.truncated for made in passages for p in made))
+
+    def _logits(self, question: str, documents: Sequence[Document], passages: Sequence[Passage]) -> Floats:
+        if not passages:
+            return np.zeros(0)
+        loaded = self.first.checkpoint
+        # A sentence's features depend on its own document only: no first-stage score is needed.
+        _, features = self.first.example(question, [Candidate(document, 0.0) for document in documents])
+        scaled = loaded.scaling.apply(features, loaded.settings.features).sentences
+        return self.reader.score(passages, scaled, half_precision=self.speed.half_precision)
+
+
+def _budget(budget_ms: float) -> float:
+    if not 0 <= budget_ms < float("inf"):
+        raise CascadeError(f"a budget of {budget_ms} ms is not 0 or above")
+    return budget_ms

@@ -1,0 +1,90 @@
+"""Soft term matches: how close a text unit's word pieces come to each of the question's.
+
+What PDRMM pools from its matrix of cosines (McDonald et al. 2018, Section 4.3) in the simplest form that
+helps: of each question piece its closest piece's cosine, averaged by IDF. The pieces' vectors are distilled
+from a sentence encoder, so that "kidney" finds "renal", which no stem does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from bioqa.models.arrays import Floats, Ints
+from bioqa.models.features.matching import weighted_sums
+from bioqa.models.text.pieces import WordPieces
+from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion, concatenate
+
+SOFT_SENTENCE_FEATURES = (
+    "soft_share",
+    "soft_cubic_share",
+    "soft_share_below_best",
+    "soft_cubic_share_below_best",
+)
+SOFT_DOCUMENT_FEATURES = (
+    "soft_share",
+    "soft_cubic_share",
+    "title_soft_share",
+    "title_soft_cubic_share",
+)
+
+
+_POWERS = (1, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class SoftMatches:
+    closest: Floats
+    """[question pieces, units] the highest cosine of a piece of the unit, at least 0; 0 for an empty unit."""
+    weights: Floats
+    """[question pieces] shares of their IDF; they sum to 1."""
+
+    def shares(self, power: int = 1) -> Floats:
+        """[units] The weighted mean of the cosines' powers: the higher, the less a mere likeness counts."""
+        return weighted_sums(self.weights, self.closest**power)
+
+
+def soft_features(
+    question: TokenisedQuestion, documents: Sequence[TokenisedDocument], known: WordPieces
+) -> tuple[Floats, Floats]:
+    """[documents, 4] and [sentences of all, 4]; below the best: of the same document, so at most 0."""
+    sizes = np.array([len(d.piece_counts) for d in documents], dtype=np.int64)
+    pieces, counts = (concatenate(getattr(d, name) for d in documents) for name in ("pieces", "piece_counts"))
+    titles = np.concatenate([np.empty(0, dtype=np.bool_), *(d.titles for d in documents)])
+    of_sentences = soft_match(question.pieces, pieces, counts, known)
+    of_titles = SoftMatches(of_sentences.closest * titles, of_sentences.weights)
+    shares = [of_sentences.shares(power) for power in _POWERS]
+    owner = np.repeat(np.arange(len(documents)), sizes)
+    best = np.zeros((len(_POWERS), len(documents)), dtype=np.float32)
+    for row, values in zip(best, shares, strict=True):
+        np.maximum.at(row, owner, values)
+    by_document = [closest_of(matches, sizes) for matches in (of_sentences, of_titles)]
+    return (
+        np.stack([matches.shares(power) for matches in by_document for power in _POWERS], axis=1),
+        np.stack([*shares, *(values - row[owner] for values, row in zip(shares, best, strict=True))], axis=1),
+    )
+
+
+def soft_match(asked: Ints, pieces: Ints, counts: Ints, known: WordPieces) -> SoftMatches:
+    """``asked``: the question's distinct pieces; ``pieces``: of packed units, ``counts`` [units] of each."""
+    closest = np.zeros((len(asked), len(counts)), dtype=np.float32)
+    filled = counts > 0
+    if len(asked) and filled.any():
+        # Of every piece that there is, which costs less than of every piece that occurs.
+        vectors = torch.from_numpy(known.vectors)
+        cosines = (vectors @ vectors[asked].T).relu_().numpy()
+        starts = (np.cumsum(counts) - counts)[filled]
+        closest[:, filled] = np.maximum.reduceat(cosines[pieces], starts, axis=0).T
+    weights = known.idf[asked]
+    return SoftMatches(closest, weights / max(float(weights.sum()), 1e-6))
+
+
+def closest_of(matches: SoftMatches, sizes: Ints) -> SoftMatches:
+    """The same of groups of units that lie together, such as a document's sentences; ``sizes`` [groups]."""
+    closest = np.zeros((len(matches.closest), len(sizes)), dtype=np.float32)
+    filled = sizes > 0
+    if filled.any():
+        starts = (np.cumsum(sizes) - sizes)[filled]
+        closest[:, filled] = np.maximum.reduceat(matches.closest, starts, axis=1)
+    return SoftMatches(closest, matches.weights)

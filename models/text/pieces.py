@@ -1,0 +1,118 @@
+"""Word pieces with static vectors: every word falls into some, so none is without a vector.
+
+The vectors come from a sentence encoder, which every piece went through once, alone, as in model2vec (Tulkens
+and van Dongen 2024; models.training.pieces). Words are split as WordPiece does: the longest piece first.
+"""
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.arrays import Floats
+from bioqa.models.text.words import END
+
+CONTINUES = "##"
+"""What the name of a piece begins with that goes on with a word."""
+
+LONGEST = 100
+"""Characters of a word that are looked at."""
+
+FILES = ("pieces.txt", "pieces.safetensors")
+
+
+class PiecesError(BioqaError):
+    """The word pieces' files are missing, damaged or do not fit each other."""
+
+
+class _Splits(dict[str, tuple[int, ...]]):
+    """Piece numbers by term, looked up at C speed; the first ``known`` terms asked for are kept."""
+
+    def __init__(self, names: tuple[str, ...], known: int = 200_000) -> None:
+        super().__init__({END: (len(names),)})
+        self._numbers = {name: number for number, name in enumerate(names)}
+        self._known = known
+
+    def __missing__(self, term: str) -> tuple[int, ...]:
+        split = tuple(self._pieces(_without_accents(term[:LONGEST])))
+        if len(self) < self._known:
+            self[term] = split
+        return split
+
+    def _pieces(self, term: str) -> Iterable[int]:
+        begin = 0
+        while begin < len(term):
+            prefix = CONTINUES if begin else ""
+            ends = range(len(term), begin, -1)
+            end = next((end for end in ends if prefix + term[begin:end] in self._numbers), None)
+            # A character that no piece has is left out.
+            if end is not None:
+                yield self._numbers[prefix + term[begin:end]]
+            begin = end or begin + 1
+
+
+def _without_accents(term: str) -> str:
+    if term.isascii():
+        return term
+    return "".join(c for c in unicodedata.normalize("NFD", term) if unicodedata.category(c) != "Mn")
+
+
+@dataclass(frozen=True)
+class WordPieces:
+    """P pieces; a piece's number is its position."""
+
+    names: tuple[str, ...]
+    vectors: Floats
+    """[P, dimensions] of length one"""
+    idf: Floats
+    """[P] ``bioqa.models.text.frequencies.inverse_document_frequencies`` over the corpus."""
+    splits: dict[str, tuple[int, ...]] = field(init=False, repr=False)
+    """Piece numbers by term (``models.text.words.terms``), any term; ``END`` has the number P."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "splits", _Splits(self.names))
+
+    def save(self, folder: Path) -> None:
+        """Writes ``pieces.txt`` and ``pieces.safetensors`` (vectors of eight bits a number)."""
+        (folder / FILES[0]).write_text("\n".join(self.names), encoding="utf-8", newline="\n")
+        save_file(
+            {"vectors": _steps(self.vectors), "idf": self.idf.astype(np.float16)},
+            folder / FILES[1],
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> "WordPieces":
+        """Raises PiecesError, naming the folder and what does not fit."""
+        try:
+            names = tuple((folder / FILES[0]).read_text(encoding="utf-8").split("\n"))
+            tensors = load_file(folder / FILES[1])
+            vectors, idf = tensors["vectors"], tensors["idf"].astype(np.float32)
+        except (OSError, UnicodeDecodeError, SafetensorError, KeyError) as error:
+            raise PiecesError(f"{folder}: the word pieces cannot be read: {error}") from error
+        if not (vectors.ndim == 2 and vectors.dtype == np.int8 and len(names) == len(vectors) == len(idf)):
+            raise PiecesError(f"{folder}: the word pieces' files do not fit each other")
+        return cls(names, unit(vectors.astype(np.float32)), idf)
+
+
+def unit(vectors: Floats) -> Floats:
+    """[…, dimensions] brought to length one; nought stays nought."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    scaled: Floats = vectors / np.maximum(lengths, 1e-9)
+    return scaled.astype(np.float32)
+
+
+def as_stored(vectors: Floats) -> Floats:
+    """The directions as files hold them: a ranker is trained with the very numbers that it will read."""
+    return unit(_steps(vectors).astype(np.float32))
+
+
+def _steps(vectors: Floats) -> np.ndarray:
+    """Each vector in steps of a 127th of its largest component."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    steps: np.ndarray = np.rint(127 * vectors / np.maximum(largest, 1e-9)).astype(np.int8)
+    return steps

@@ -1,0 +1,190 @@
+"""Documents and questions as numbers: packed word and stem ids, one run for each text unit.
+
+Packed, not padded: a unit's ids lie one behind the other and its length says where it ends, so that what
+is computed of a sentence cannot depend on its neighbours in a batch.
+"""
+
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from threading import Lock
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from bioqa.bioasq.domain import Document
+from bioqa.models.arrays import Booleans, Ints
+from bioqa.models.text.vocabulary import END_ID, STOP, Vocabulary
+from bioqa.models.text.words import END, STOP_WORDS, terms, words
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenisedDocument:
+    """A document's sentences, in reading order; negative ids are words or stems outside the vocabulary."""
+
+    words: Ints
+    word_counts: Ints
+    """[sentences]"""
+    stems: Ints
+    stem_counts: Ints
+    characters: Ints
+    """[sentences]"""
+    titles: Booleans
+    """[sentences] True for those of the title."""
+    pieces: Ints
+    """Word pieces of the retrieval terms; none where the vocabulary has none."""
+    piece_counts: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class TokenisedQuestion:
+    words: Ints
+    stems: Ints
+    characters: int
+    pieces: Ints
+    """Distinct word pieces, those of stop words left out."""
+
+
+def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestion:
+    question = question.replace(END, " ")
+    asked = terms(question)
+    stems = np.array([vocabulary.term_ids[term] for term in asked], dtype=np.int64)
+    splits = {} if vocabulary.pieces is None else vocabulary.pieces.splits
+    content = [splits[term] for term in asked if term not in STOP_WORDS] if splits else []
+    return TokenisedQuestion(
+        np.array([vocabulary.word_ids[word] for word in words(question)], dtype=np.int64),
+        stems[stems != STOP],
+        len(question.strip()),
+        np.array(sorted(set(chain.from_iterable(content))), dtype=np.int64),
+    )
+
+
+def tokenise_document(document: Document, vocabulary: Vocabulary) -> TokenisedDocument:
+    return tokenise_documents([document], vocabulary)[0]
+
+
+def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) -> list[TokenisedDocument]:
+    """All at once, which is 1.3 to 1.6 times as fast: what many of them have is looked up once."""
+    sizes = [len(document.sentences) for document in documents]
+    # Cleaning and the cut into terms never reach over white space, so each distinct string between it is
+    # cleaned, cut and looked up once. Few of them are outside ASCII, which the faster ways do not take.
+    sentences = [d.sentence_text(s).replace(END, " ").split() for d in documents for s in d.sentences]
+    running = [*chain.from_iterable(sentences)]
+    strings = sorted(dict.fromkeys(running), key=str.isascii)
+    numbers = {string: number for number, string in enumerate(strings)}
+    places = np.array([*map(numbers.__getitem__, running)], dtype=np.int64)
+    lengths = np.array([*map(len, sentences)], dtype=np.int64)
+    first_plain = bisect_left(strings, True, key=str.isascii)
+    # The end of each is marked, so that many are cleaned and cut at once.
+    joined = [f" {END} ".join([*group, ""]) for group in (strings[:first_plain], strings[first_plain:])]
+    found = [*chain.from_iterable(map(terms, joined))]
+    word_ids = map(vocabulary.word_ids.__getitem__, chain.from_iterable(map(words, joined)))
+    stem_ids = map(vocabulary.term_ids.__getitem__, found)
+    of_words, of_stems = (
+        _spread(*_packed(ids, END_ID), places, lengths, sizes) for ids in (word_ids, stem_ids)
+    )
+    of_pieces = [(_no_ids(), np.zeros(size, dtype=np.int64)) for size in sizes]
+    if vocabulary.pieces is not None:
+        splits = chain.from_iterable(map(vocabulary.pieces.splits.__getitem__, found))
+        of_pieces = _spread(*_packed(splits, len(vocabulary.pieces.names)), places, lengths, sizes)
+    return [
+        TokenisedDocument(
+            *its_words,
+            *its_stems,
+            characters=np.array([s.end - s.begin for s in document.sentences], dtype=np.int64),
+            titles=np.array([s.section == "title" for s in document.sentences], dtype=np.bool_),
+            pieces=its_pieces,
+            piece_counts=piece_counts,
+        )
+        for document, its_words, its_stems, (its_pieces, piece_counts) in zip(
+            documents, of_words, of_stems, of_pieces, strict=True
+        )
+    ]
+
+
+def _packed(ids: Iterable[int], end: int) -> tuple[Ints, Ints]:
+    """The ids of all strings, stop words left out, and how many each has."""
+    found = np.array([*ids], dtype=np.int64)
+    found = found[found != STOP]
+    ends = np.flatnonzero(found == end)
+    return found[found != end], np.diff(ends - np.arange(len(ends)), prepend=0)
+
+
+def _spread(
+    ids: Ints, counts: Ints, places: Ints, lengths: Ints, sizes: Sequence[int]
+) -> list[tuple[Ints, Ints]]:
+    """Of each document, of ``sizes`` units: its ids, and how many each unit has.
+
+    ``ids``, ``counts``: of the distinct strings. ``places``: the number of each string of the text.
+    ``lengths``: strings of each unit.
+    """
+    repeats = counts[places]
+    ends = np.cumsum(repeats)
+    first = (np.cumsum(counts) - counts)[places] - (ends - repeats)
+    of_text = ids[np.repeat(first, repeats) + np.arange(int(repeats.sum()))]
+    unit_ends = np.concatenate([[0], ends])[np.cumsum(lengths)]
+    unit_counts = np.diff(unit_ends, prepend=0)
+    spread, unit, begin = [], 0, 0
+    for size in sizes:
+        of_units = unit_counts[unit : unit + size].copy()
+        stop = begin + int(of_units.sum())
+        # Copies, as a part would hold on to the whole.
+        spread.append((of_text[begin:stop].copy(), of_units))
+        unit, begin = unit + size, stop
+    return spread
+
+
+def _no_ids() -> Ints:
+    return np.empty(0, dtype=np.int64)
+
+
+class DocumentCache(Generic[T]):
+    """What is made of documents, the ``capacity`` most recently used: popular citations come back often."""
+
+    def __init__(self, make: Callable[[Sequence[Document]], Sequence[T]], capacity: int) -> None:
+        """``make``: of several documents at once, in their order."""
+        self._make = make
+        self._capacity = capacity
+        self._known: OrderedDict[tuple[str, str, str], T] = OrderedDict()
+        self._lock = Lock()
+
+    def __call__(self, documents: Sequence[Document]) -> list[T]:
+        # Not the version: PubMed revises most citations without a new one.
+        keys = [(document.pmid, document.title, document.abstract) for document in documents]
+        found: dict[tuple[str, str, str], T] = {}
+        with self._lock:
+            for key in keys:
+                if (known := self._known.get(key)) is not None:
+                    self._known.move_to_end(key)
+                    found[key] = known
+        missing = {key: document for key, document in zip(keys, documents, strict=True) if key not in found}
+        if missing:
+            made = zip(missing, self._make([*missing.values()]), strict=True)
+            found |= made
+            with self._lock:
+                for key in missing:
+                    # A text that somebody sent: of any size, and hardly ever to come back.
+                    if key[0]:
+                        self._known[key] = found[key]
+                while len(self._known) > self._capacity:
+                    self._known.popitem(last=False)
+        return [found[key] for key in keys]
+
+
+class DocumentTokens:
+    """Tokenises documents, keeping those most recently used."""
+
+    def __init__(self, vocabulary: Vocabulary, capacity: int = 20_000) -> None:
+        self._tokenised = DocumentCache(lambda found: tokenise_documents(found, vocabulary), capacity)
+
+    def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
+        return self._tokenised(documents)
+
+
+def concatenate(arrays: Iterable[Ints]) -> Ints:
+    """As numpy's, but of nothing it makes an empty array of integers."""
+    return np.concatenate([_no_ids(), *arrays])

@@ -1,0 +1,237 @@
+"""The corpus in numbers: words with IDF and vectors, stems with IDF.
+
+``Vocabulary.build`` reads a corpus once; the result is stored with every checkpoint, so that a ranker
+answers with the very numbers that it was trained with.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass, field
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from bioqa.bioasq.domain import Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.arrays import Floats, Ints
+from bioqa.models.text.frequencies import inverse_document_frequencies
+from bioqa.models.text.pieces import FILES as PIECES_FILES
+from bioqa.models.text.pieces import PiecesError, WordPieces
+from bioqa.models.text.words import END, STOP_WORDS, stem, terms, unknown_id, words
+
+STOP = -(1 << 40)
+"""The id of stop words among stems: outside those of unknown words."""
+
+END_ID = STOP - 1
+"""The id of ``bioqa.models.text.words.END``."""
+
+
+class VocabularyError(BioqaError):
+    """A vocabulary's files are missing, damaged or do not fit each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """Mean lengths in the corpus, for BM25's length normalisation."""
+
+    document_words: float
+    sentence_words: float
+    document_stems: float
+    sentence_stems: float
+
+
+class _WordIds(dict[str, int]):
+    """Looked up at C speed; only unknown words come to Python."""
+
+    def __missing__(self, word: str) -> int:
+        return unknown_id(word)
+
+
+class _TermIds(dict[str, int]):
+    def __init__(self, of_terms: dict[str, int], of_stems: dict[str, int]) -> None:
+        super().__init__({END: END_ID} | of_terms | dict.fromkeys(STOP_WORDS, STOP))
+        self._of_stems = of_stems
+
+    def __missing__(self, term: str) -> int:
+        name = stem(term)
+        known = self._of_stems.get(name)
+        return unknown_id(name) if known is None else known
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """V words, U retrieval terms and T stems; a word's or stem's id is its position."""
+
+    words: tuple[str, ...]
+    """Cleaned words (``bioqa.models.text.words.words``), most frequent first."""
+    idf: Floats
+    """[V] ``bioqa.models.text.frequencies.inverse_document_frequencies`` over the corpus."""
+    vectors: Floats
+    """[V, dimensions] skip-gram vectors, not normalised."""
+    terms: tuple[str, ...]
+    """Retrieval terms (``bioqa.models.text.words.terms``), stop words left out."""
+    term_stems: Ints
+    """[U] stem ids"""
+    stem_idf: Floats
+    """[T] as ``idf``"""
+    means: Means
+    pieces: WordPieces | None = None
+    """For the soft features; nothing where there was no encoder to take them from."""
+    word_ids: dict[str, int] = field(init=False, repr=False)
+    """By word; ``unknown_id`` outside the vocabulary."""
+    term_ids: dict[str, int] = field(init=False, repr=False)
+    """Stem ids by term; STOP for stop words, ``unknown_id`` of the stem outside the vocabulary."""
+
+    def __post_init__(self) -> None:
+        word_ids = _WordIds({END: END_ID} | {word: i for i, word in enumerate(self.words)})
+        of_terms = dict(zip(self.terms, self.term_stems.tolist(), strict=True))
+        # One term suffices to know a stem again: stemming it gives the stem's name.
+        names = {number: term for term, number in reversed(of_terms.items())}
+        term_ids = _TermIds(of_terms, {stem(term): number for number, term in names.items()})
+        object.__setattr__(self, "word_ids", word_ids)
+        object.__setattr__(self, "term_ids", term_ids)
+
+    def idf_of(self, ids: Ints) -> Floats:
+        """IDF by word id; an unknown word has the table's maximum."""
+        return _lookup(self.idf, ids)
+
+    def stem_idf_of(self, ids: Ints) -> Floats:
+        return _lookup(self.stem_idf, ids)
+
+    @classmethod
+    def build(
+        cls, documents: Iterable[Document], *, dimensions: int = 30, min_count: int = 5, seed: int = 1
+    ) -> "Vocabulary":
+        """Counts the corpus and trains skip-gram word2vec on it; needs gensim (the extra ``train``).
+
+        Words and terms seen fewer than ``min_count`` times are left out. Vectors differ in their last
+        digits from run to run, as gensim's two threads race.
+        """
+        counts = _Counts()
+        sentences = [tokens for document in documents for tokens in counts.add(document)]
+        if counts.documents == 0:
+            raise VocabularyError("no documents to build a vocabulary from")
+        kept = [word for word, n in counts.words.most_common() if n >= min_count]
+        if not kept:
+            raise VocabularyError(f"no word occurs {min_count} times in {counts.documents} documents")
+        terms_kept = [term for term, n in counts.terms.most_common() if n >= min_count]
+        stem_ids: dict[str, int] = {}
+        of_terms = [stem_ids.setdefault(stem(term), len(stem_ids)) for term in terms_kept]
+        return cls(
+            words=tuple(kept),
+            idf=_idf([counts.word_documents[w] for w in kept], counts.documents),
+            vectors=_word2vec(sentences, kept, dimensions, min_count, seed),
+            terms=tuple(terms_kept),
+            term_stems=np.array(of_terms, dtype=np.int64),
+            stem_idf=_idf([counts.stem_documents[s] for s in stem_ids], counts.documents),
+            means=counts.means(),
+        )
+
+    def save(self, folder: Path) -> None:
+        """Writes ``vocabulary.txt``, ``terms.txt`` and ``vocabulary.safetensors`` (half precision), and the
+        word pieces' files if it has them.
+        """
+        (folder / "vocabulary.txt").write_text("\n".join(self.words), encoding="utf-8", newline="\n")
+        (folder / "terms.txt").write_text("\n".join(self.terms), encoding="utf-8", newline="\n")
+        save_file(
+            {
+                "idf": self.idf.astype(np.float16),
+                "vectors": self.vectors.astype(np.float16),
+                "stem_idf": self.stem_idf.astype(np.float16),
+                "term_stems": self.term_stems.astype(np.int32),
+                "means": np.array(astuple(self.means), dtype=np.float64),
+            },
+            folder / "vocabulary.safetensors",
+        )
+        if self.pieces is not None:
+            self.pieces.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path) -> "Vocabulary":
+        """Raises VocabularyError, naming the folder and what does not fit."""
+        try:
+            known = tuple((folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n"))
+            terms_known = tuple((folder / "terms.txt").read_text(encoding="utf-8").split("\n"))
+            tensors = load_file(folder / "vocabulary.safetensors")
+            vectors = tensors["vectors"].astype(np.float32)
+            idf, stem_idf = (tensors[name].astype(np.float32) for name in ("idf", "stem_idf"))
+            means = Means(*tensors["means"].tolist())
+            term_stems = tensors["term_stems"].astype(np.int64)
+            has_pieces = any((folder / name).is_file() for name in PIECES_FILES)
+            pieces = WordPieces.load(folder) if has_pieces else None
+        except PiecesError as error:
+            raise VocabularyError(str(error)) from error
+        except (OSError, UnicodeDecodeError, SafetensorError, KeyError, TypeError) as error:
+            raise VocabularyError(f"{folder}: the vocabulary cannot be read: {error}") from error
+        words_fit = len(known) == len(idf) == len(vectors) and vectors.ndim == 2
+        terms_fit = len(terms_known) == len(term_stems) and term_stems.max(initial=-1) < len(stem_idf)
+        if not (words_fit and terms_fit and term_stems.min(initial=0) >= 0):
+            raise VocabularyError(f"{folder}: the vocabulary's files do not fit each other")
+        return cls(known, idf, vectors, terms_known, term_stems, stem_idf, means, pieces)
+
+
+class _Counts:
+    """What one pass over the corpus counts."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.sentences = 0
+        self.words: Counter[str] = Counter()
+        self.terms: Counter[str] = Counter()
+        self.word_documents: Counter[str] = Counter()
+        self.stem_documents: Counter[str] = Counter()
+
+    def add(self, document: Document) -> Iterator[list[str]]:
+        """Counts the document and gives the words of its sentences."""
+        distinct_words: set[str] = set()
+        distinct_terms: set[str] = set()
+        self.documents += 1
+        for sentence in document.sentences:
+            text = document.sentence_text(sentence)
+            tokens = words(text)
+            content = [term for term in terms(text) if stem(term)]
+            self.sentences += 1
+            self.words.update(tokens)
+            self.terms.update(content)
+            distinct_words.update(tokens)
+            distinct_terms.update(content)
+            yield tokens
+        self.word_documents.update(distinct_words)
+        self.stem_documents.update({stem(term) for term in distinct_terms})
+
+    def means(self) -> Means:
+        sentences = max(1, self.sentences)
+        return Means(
+            document_words=self.words.total() / self.documents,
+            sentence_words=self.words.total() / sentences,
+            document_stems=self.terms.total() / self.documents,
+            sentence_stems=self.terms.total() / sentences,
+        )
+
+
+def _idf(document_counts: list[int], documents: int) -> Floats:
+    df = np.array(document_counts, dtype=np.float64)
+    return _half(inverse_document_frequencies(df, documents))
+
+
+def _half(values: Floats) -> Floats:
+    """To half precision, as files hold it: a ranker is trained with the very numbers that it will read."""
+    return values.astype(np.float16).astype(np.float32)
+
+
+def _lookup(table: Floats, ids: Ints) -> Floats:
+    return np.where(ids >= 0, table[np.maximum(ids, 0)], table.max()).astype(np.float32)
+
+
+def _word2vec(
+    sentences: list[list[str]], kept: list[str], dimensions: int, min_count: int, seed: int
+) -> Floats:
+    # Only training needs gensim, so only training imports it.
+    from gensim.models import Word2Vec
+
+    model = Word2Vec(
+        sentences, vector_size=dimensions, window=5, min_count=min_count, sg=1, seed=seed, workers=2, epochs=5
+    )
+    return _half(np.stack([model.wv[word] for word in kept]))
