@@ -21,9 +21,9 @@ from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.ranking import Ranking
+from tests.app.answers.test_answering import AwayIndex
 from tests.app.conftest import LexicalRanker
 from tests.app.requests import BODY, TESTSET, fields, is_problem
-from tests.app.test_answering import AwayIndex
 
 QUESTION = Question("q", BODY)
 WANTED = Wanted()

@@ -213,7 +213,7 @@ def test_the_key_reaches_the_service() -> None:
 
 
 COMMAND = (sys.executable, "-c", "from bioqa.app.cli import main; main()", "mcp")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_over_pipes_as_assistants_start_it(index_folder: Path) -> None:

@@ -14,9 +14,9 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
+from tests.app.answers.test_answering import AwayIndex
 from tests.app.conftest import LexicalRanker
 from tests.app.requests import BODY, TESTSET, is_problem
-from tests.app.test_answering import AwayIndex
 
 
 def test_without_an_index_questions_get_503_until_there_is_one(tmp_path: Path, index_folder: Path) -> None:

@@ -16,7 +16,7 @@ from tests.app.conftest import SAMPLE, Run
 
 pytest.importorskip("scipy", reason="needs the extra train")
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "docs" / "experiments.md"
+EXPERIMENTS = Path(__file__).resolve().parents[3] / "docs" / "experiments.md"
 
 
 def _rows(text: str) -> list[list[str]]:

@@ -410,7 +410,7 @@ def peak_of_parsing(folder: Path, citations: int, whole_files: bool) -> int:
         input=pickle.dumps(([file], "", whole_files)),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        cwd=Path(__file__).resolve().parents[2],
+        cwd=Path(__file__).resolve().parents[3],
         check=True,
     )
     return int(result.stderr)
@@ -457,7 +457,7 @@ def test_killed_at_any_moment_it_goes_on(
 ) -> None:
     script = tmp_path / "killed.py"
     script.write_text(KILLED_WHILE_LOADING)
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     killed = subprocess.run(
         [sys.executable, str(script), moment, str(folder), *map(str, files)],
         env={**os.environ, "PYTHONPATH": str(root)},
@@ -548,7 +548,7 @@ def test_a_write_that_fails_is_told_and_the_run_resumes(
 ) -> None:
     script = tmp_path / "full.py"
     script.write_text(FULL_DISK)
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     failed = subprocess.run(
         [sys.executable, str(script), str(folder), *map(str, files)],
         env={**os.environ, "PYTHONPATH": str(root)},

@@ -128,7 +128,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
             tmp_path / "big.xml", *(citation(n, abstract="word " * 400) for n in range(1, count + 1))
         )
         command = [sys.executable, "-c", program, str(path)]
-        root = Path(__file__).parents[2]
+        root = Path(__file__).parents[3]
         answer = subprocess.run(command, capture_output=True, check=True, text=True, cwd=root).stdout.split()
         assert int(answer[0]) == count
         peaks.append(int(answer[1]))

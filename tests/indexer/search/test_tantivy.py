@@ -41,7 +41,7 @@ def in_another_process(code: str, folder: Path) -> subprocess.CompletedProcess[s
     )
     return subprocess.run(
         [sys.executable, "-c", prelude + code, str(folder)],
-        cwd=Path(__file__).resolve().parents[2],
+        cwd=Path(__file__).resolve().parents[3],
         capture_output=True,
         text=True,
         timeout=60,

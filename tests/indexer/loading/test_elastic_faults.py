@@ -392,7 +392,7 @@ def test_a_loader_killed_in_the_middle_is_resumed(
         "    load([Path(a) for a in sys.argv[2:]], open_target(sys.argv[1]), workers=1, progress=progress)\n"
     )
     command = [sys.executable, "-c", script, where, *map(str, files)]
-    killed = subprocess.run(command, check=False, cwd=Path(__file__).parents[2], timeout=120)
+    killed = subprocess.run(command, check=False, cwd=Path(__file__).parents[3], timeout=120)
     assert killed.returncode == -signal.SIGKILL
     rest = load_into(where, files)
     assert rest.known == ("n1.xml",)
