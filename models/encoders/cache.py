@@ -4,7 +4,6 @@ Two files that only grow: the states, and an index of what lies where. Whatever 
 written is cut off when they are opened again.
 """
 
-import fcntl
 import os
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.locks import FileLock, LockTaken
 from bioqa.models.encoders.inputs import EncoderInput
 
 _RECORD = np.dtype([("key", "V16"), ("begin", "<u8"), ("rows", "<u4"), ("layers", "<u4")])
@@ -27,12 +27,10 @@ class StateCache:
         self._width = width
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._index, self._states = (
-                os.open(folder / f"{fingerprint[:16]}.{kind}", os.O_RDWR | os.O_CREAT, 0o644)
-                for kind in ("index", "states")
-            )
-            fcntl.flock(self._index, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            paths = [folder / f"{fingerprint[:16]}.{kind}" for kind in ("index", "states")]
+            self._lock = FileLock(paths[0])
+            self._index, self._states = (os.open(path, os.O_RDWR | os.O_CREAT, 0o644) for path in paths)
+        except LockTaken as error:
             raise BioqaError(f"{folder}: another process uses these cached states") from error
         except OSError as error:
             raise BioqaError(f"{folder}: cannot keep states there: {error}") from error
@@ -45,6 +43,7 @@ class StateCache:
     def close(self) -> None:
         os.close(self._index)
         os.close(self._states)
+        self._lock.close()
 
     def get(self, key: bytes) -> Tensor | None:
         """[rows, layers, width]"""
