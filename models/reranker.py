@@ -17,6 +17,7 @@ from bioqa.models.arrays import Floats, Ints
 from bioqa.models.bundled import DEFAULT, available
 from bioqa.models.checkpoint import Checkpoint, CheckpointError
 from bioqa.models.features.extractor import SENTENCE_FEATURES, FeatureExtractor, Features
+from bioqa.models.folders import put_back
 from bioqa.models.rankers.batch import Example, collate, document_example, sentence_example
 from bioqa.models.rankers.registry import RANKERS, encoder_of, reader_for
 from bioqa.models.text.tokens import DocumentTokens, tokenise_question
@@ -49,7 +50,8 @@ class Reranker:
         folder = Path(name_or_folder)
         if str(name_or_folder) in available():
             folder = bundled.WEIGHTS / name_or_folder
-        elif not folder.is_dir():
+        put_back(folder)
+        if not folder.is_dir():
             names = ", ".join(available()) or "none"
             raise CheckpointError(
                 f"no ranker {str(name_or_folder)!r}: neither a folder nor one of those bundled ({names})"

@@ -20,7 +20,7 @@ from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.features.extractor import feature_counts
-from bioqa.models.folders import written_whole
+from bioqa.models.folders import put_back, written_whole
 from bioqa.models.rankers.registry import RANKERS
 from bioqa.models.reranker import Reranker
 
@@ -31,6 +31,7 @@ KIND = "cascade"
 def folder_of(name_or_folder: str | Path) -> Path | None:
     """The cascade's folder: itself, or one of that name beside the bundled rankers; None if it is none."""
     for folder in (bundled.WEIGHTS / name_or_folder, Path(name_or_folder)):
+        put_back(folder)
         path = folder / "config.json"
         if path.is_file() and f'"kind": "{KIND}"' in path.read_text(encoding="utf-8", errors="replace"):
             return folder
@@ -61,6 +62,7 @@ def save(cascade: Cascade, tokeniser: Any, folder: Path) -> None:
 
 def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") -> Cascade:
     """Raises CascadeError, CheckpointError or EncoderError, naming the folder and what is wrong with it."""
+    put_back(folder)
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))

@@ -63,6 +63,12 @@ def test_saving_again_replaces_and_leaves_nothing_behind(
     assert (folder / "encoder" / "model.safetensors").stat().st_mode & 0o777 == 0o644
 
 
+def test_one_left_aside_by_an_interrupted_write_is_found(folder: Path) -> None:
+    for find in (cascade_files.folder_of, cascade_files.load):
+        folder.rename(folder.with_name(".both.old"))
+        assert find(folder)
+
+
 def test_a_cascade_is_told_from_other_rankers(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
