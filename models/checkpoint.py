@@ -1,13 +1,16 @@
 """A trained ranker as a folder: config.json, model.safetensors and the vocabulary's files.
 
-An encoder is not copied: the config names it, with a fingerprint of its weights, and ``model.safetensors``
-holds of it only what was fine-tuned.
+The vocabulary's files may also lie in a folder beside the checkpoint, which the config then names with its
+fingerprint: the bundled rankers share one. An encoder is never copied: the config names it, with a
+fingerprint of its weights, and ``model.safetensors`` holds only what was fine-tuned of it.
 
 Loaded strictly: every weight must be there, none may be left over, shapes must fit. Nothing is pickled.
 """
 
 import hashlib
 import json
+import shutil
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,16 +22,20 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import write_bytes
+from bioqa.models import bundled
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.encoders.loading import EncoderError
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling, feature_counts
-from bioqa.models.folders import written_whole
+from bioqa.models.folders import put_back, written_whole
 from bioqa.models.rankers.registry import RankerSettings, SettingsError, build, encoder_of, learned_state
+from bioqa.models.text import vocabulary as vocabularies
 from bioqa.models.text.pieces import FILES as PIECES_FILES
 from bioqa.models.text.vocabulary import Vocabulary, VocabularyError
 
 FORMAT = 1
-FILES = ("config.json", "model.safetensors", "vocabulary.txt", "terms.txt", "vocabulary.safetensors")
+OWN_FILES = ("config.json", "model.safetensors")
+FILES = (*OWN_FILES, *vocabularies.FILES)
 
 
 class CheckpointError(BioqaError):
@@ -69,8 +76,7 @@ class Checkpoint:
 def save(checkpoint: Checkpoint, folder: Path) -> None:
     """Writes the folder anew, whole or not at all; an older one of that name is replaced."""
     with written_whole(folder) as unfinished:
-        config = json.dumps(checkpoint.config, indent=1, allow_nan=False)
-        (unfinished / "config.json").write_text(config + "\n", encoding="utf-8")
+        _write_config(unfinished, checkpoint.config)
         save_file(learned_state(checkpoint.model), unfinished / "model.safetensors")
         checkpoint.vocabulary.save(unfinished)
 
@@ -80,11 +86,10 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
 
     Raises CheckpointError, naming the folder and what is wrong with it.
     """
+    put_back(folder)
     if not folder.is_dir():
         raise CheckpointError(f"{folder}: there is no such folder")
-    missing = [name for name in FILES if not (folder / name).is_file()]
-    if missing:
-        raise CheckpointError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)}")
+    _require(folder, folder, OWN_FILES)
     config = _config(folder)
     try:
         settings = RankerSettings.from_dict(config["settings"])
@@ -92,7 +97,7 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
         calibration = Calibration(**config["calibration"])
         scaling = _scaling(config)
         training, scores = dict(config["training"]), dict(config["scores"])
-        vocabulary = Vocabulary.load(folder)
+        vocabulary = Vocabulary.load(_vocabulary_folder(folder, config), folder)
     except VocabularyError as error:
         raise CheckpointError(str(error)) from error
     except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
@@ -112,12 +117,76 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
     return Checkpoint(settings, model.eval(), vocabulary, scaling, calibration, training, scores)
 
 
+def load_vocabulary(folder: Path) -> Vocabulary:
+    """The one that a checkpoint was trained with. Raises CheckpointError."""
+    _require(folder, folder, OWN_FILES)
+    try:
+        return Vocabulary.load(_vocabulary_folder(folder, _config(folder)), folder)
+    except VocabularyError as error:
+        raise CheckpointError(str(error)) from error
+
+
 def fingerprint(folder: Path) -> str:
     """SHA-256 over a checkpoint's files, in hexadecimal."""
     digest = hashlib.sha256()
-    for name in (*FILES, *(name for name in PIECES_FILES if (folder / name).is_file())):
-        digest.update(name.encode() + b"\0" + (folder / name).read_bytes())
+    pieces = (name for name in PIECES_FILES if (folder / name).is_file())
+    shared = _vocabulary_folder(folder, _config(folder))
+    for name in (*FILES, *pieces):
+        path = (shared if name in vocabularies.FILES else folder) / name
+        digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+def share_vocabulary(folder: Path) -> Path:
+    """Move a checkpoint's vocabulary into a folder beside it, which others may name too; its path.
+
+    For rankers that come with the package: those of one vocabulary then take the space of one.
+    """
+    shared = vocabularies.fingerprint(folder)
+    beside = folder.with_name(f"vocabulary-{shared[:8]}")
+    if not beside.exists():
+        with written_whole(beside) as unfinished:
+            for name in vocabularies.FILES:
+                shutil.copyfile(folder / name, unfinished / name)
+    config = {**_config(folder), "vocabulary": {"folder": beside.name, "sha256": shared}}
+    _write_config(folder, config)
+    for name in vocabularies.FILES:
+        (folder / name).unlink()
+    return beside
+
+
+def _vocabulary_folder(folder: Path, config: dict[str, Any]) -> Path:
+    """Where the vocabulary's files lie: in the folder itself, beside it, or in the package."""
+    named = config.get("vocabulary")
+    if named is None:
+        _require(folder, folder, vocabularies.FILES)
+        return folder
+    match named:
+        case {"folder": str(name), "sha256": str(wanted)} if name and name == Path(name).name:
+            pass
+        case _:
+            raise CheckpointError(f"{folder / 'config.json'}: vocabulary {named!r} names no folder beside it")
+    # A copy of a bundled ranker elsewhere finds its vocabulary in the package.
+    place = next((p for p in (folder.parent / name, bundled.WEIGHTS / name) if p.is_dir()), None)
+    if place is None:
+        raise CheckpointError(f"{folder}: its vocabulary {name} is not beside it")
+    _require(folder, place, vocabularies.FILES)
+    if (found := vocabularies.fingerprint(place)) != wanted:
+        raise CheckpointError(
+            f"{folder}: trained with a vocabulary of SHA-256 {wanted}, but {place} has {found}"
+        )
+    return place
+
+
+def _require(folder: Path, place: Path, names: Iterable[str]) -> None:
+    if missing := [name for name in names if not (place / name).is_file()]:
+        where = "" if place == folder else f" in {place}"
+        raise CheckpointError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)}{where}")
+
+
+def _write_config(folder: Path, config: dict[str, Any]) -> None:
+    content = json.dumps(config, indent=1, allow_nan=False) + "\n"
+    write_bytes(folder / "config.json", content.encode())
 
 
 def _config(folder: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 answers with the very numbers that it was trained with.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, field
@@ -26,6 +27,9 @@ STOP = -(1 << 40)
 
 END_ID = STOP - 1
 """The id of ``bioqa.models.text.words.END``."""
+
+
+FILES = ("vocabulary.txt", "terms.txt", "vocabulary.safetensors")
 
 
 class VocabularyError(BioqaError):
@@ -133,8 +137,8 @@ class Vocabulary:
         """Writes ``vocabulary.txt``, ``terms.txt`` and ``vocabulary.safetensors`` (half precision), and the
         word pieces' files if it has them.
         """
-        (folder / "vocabulary.txt").write_text("\n".join(self.words), encoding="utf-8", newline="\n")
-        (folder / "terms.txt").write_text("\n".join(self.terms), encoding="utf-8", newline="\n")
+        for name, lines in zip(FILES[:2], (self.words, self.terms), strict=True):
+            (folder / name).write_text("\n".join(lines), encoding="utf-8", newline="\n")
         save_file(
             {
                 "idf": self.idf.astype(np.float16),
@@ -143,24 +147,29 @@ class Vocabulary:
                 "term_stems": self.term_stems.astype(np.int32),
                 "means": np.array(astuple(self.means), dtype=np.float64),
             },
-            folder / "vocabulary.safetensors",
+            folder / FILES[2],
         )
         if self.pieces is not None:
             self.pieces.save(folder)
 
     @classmethod
-    def load(cls, folder: Path) -> "Vocabulary":
-        """Raises VocabularyError, naming the folder and what does not fit."""
+    def load(cls, folder: Path, pieces_folder: Path | None = None) -> "Vocabulary":
+        """``pieces_folder``: where the word pieces' files lie, if they are not beside the others.
+
+        Raises VocabularyError, naming the folder and what does not fit.
+        """
+        pieces_folder = pieces_folder or folder
         try:
-            known = tuple((folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n"))
-            terms_known = tuple((folder / "terms.txt").read_text(encoding="utf-8").split("\n"))
-            tensors = load_file(folder / "vocabulary.safetensors")
+            known, terms_known = (
+                tuple((folder / name).read_text(encoding="utf-8").split("\n")) for name in FILES[:2]
+            )
+            tensors = load_file(folder / FILES[2])
             vectors = tensors["vectors"].astype(np.float32)
             idf, stem_idf = (tensors[name].astype(np.float32) for name in ("idf", "stem_idf"))
             means = Means(*tensors["means"].tolist())
             term_stems = tensors["term_stems"].astype(np.int64)
-            has_pieces = any((folder / name).is_file() for name in PIECES_FILES)
-            pieces = WordPieces.load(folder) if has_pieces else None
+            has_pieces = any((pieces_folder / name).is_file() for name in PIECES_FILES)
+            pieces = WordPieces.load(pieces_folder) if has_pieces else None
         except PiecesError as error:
             raise VocabularyError(str(error)) from error
         except (OSError, UnicodeDecodeError, SafetensorError, KeyError, TypeError) as error:
@@ -170,6 +179,14 @@ class Vocabulary:
         if not (words_fit and terms_fit and term_stems.min(initial=0) >= 0):
             raise VocabularyError(f"{folder}: the vocabulary's files do not fit each other")
         return cls(known, idf, vectors, terms_known, term_stems, stem_idf, means, pieces)
+
+
+def fingerprint(folder: Path) -> str:
+    """SHA-256 over the files of words and terms, in hexadecimal. Word pieces are not part of it."""
+    digest = hashlib.sha256()
+    for name in FILES:
+        digest.update(name.encode() + b"\0" + (folder / name).read_bytes())
+    return digest.hexdigest()
 
 
 class _Counts:

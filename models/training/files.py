@@ -10,7 +10,7 @@ from typing import Any
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
-from bioqa.models.checkpoint import Checkpoint, save
+from bioqa.models.checkpoint import Checkpoint, load_vocabulary, save
 from bioqa.models.encoders.cache import StateCache
 from bioqa.models.rankers.registry import SettingsError, load_encoder, settings_of
 from bioqa.models.text.vocabulary import Vocabulary
@@ -26,7 +26,7 @@ def bundled_vocabulary() -> Vocabulary:
     """The one that the default ranker was trained with."""
     if DEFAULT not in available():
         raise BioqaError("no vocabulary is bundled: make one with `bioqa vocabulary` and name it")
-    return Vocabulary.load(WEIGHTS / DEFAULT)
+    return load_vocabulary(WEIGHTS / DEFAULT)
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:

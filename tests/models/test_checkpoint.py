@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from bioqa.models import checkpoint
-from bioqa.models.checkpoint import FILES, Checkpoint, CheckpointError
+from bioqa.models.checkpoint import FILES, OWN_FILES, Checkpoint, CheckpointError
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
 from bioqa.models.rankers.registry import build, settings_of
 from bioqa.models.reranker import Reranker
@@ -277,6 +277,66 @@ def test_a_failure_in_the_middle_keeps_the_old_one(
         checkpoint.save(replace(trained, scores={"document_map": float("nan")}), folder)
     assert checkpoint.fingerprint(folder) == before
     assert [path.name for path in folder.parent.iterdir()] == ["toy"]
+
+
+@pytest.fixture
+def sharing(folder: Path) -> Path:
+    """The trained checkpoint with its vocabulary beside it."""
+    checkpoint.share_vocabulary(folder)
+    return folder
+
+
+def test_a_vocabulary_beside_the_checkpoint(
+    trained: Checkpoint, folder: Path, tmp_path: Path, index: ToyIndex
+) -> None:
+    checkpoint.save(_soft(trained), tmp_path / "soft")
+    body = GOLDEN[0].question.body
+    for kept, files in ((folder, {*OWN_FILES}), (tmp_path / "soft", {*OWN_FILES, *PIECES_FILES})):
+        before = Reranker.load(kept).rank(body, index.search(body))
+        beside = checkpoint.share_vocabulary(kept)
+        assert beside.parent == tmp_path
+        assert {path.name for path in kept.iterdir()} == files
+        assert Reranker.load(kept).rank(body, index.search(body)) == before
+    assert len([*tmp_path.glob("vocabulary-*")]) == 1
+    # Saved anew it holds everything again.
+    checkpoint.save(checkpoint.load(folder), tmp_path / "again")
+    assert {path.name for path in (tmp_path / "again").iterdir()} == {*FILES}
+
+
+def test_another_vocabulary_in_its_place_is_refused(sharing: Path) -> None:
+    (beside,) = sharing.parent.glob("vocabulary-*")
+    before = checkpoint.fingerprint(sharing)
+    with (beside / "terms.txt").open("a") as file:
+        file.write(" ")
+    for read in (checkpoint.load, checkpoint.load_vocabulary, checkpoint.fingerprint):
+        with pytest.raises(CheckpointError, match=r"toy: trained with a vocabulary of SHA-256 .* has"):
+            read(sharing)
+    (beside / "terms.txt").unlink()
+    _refused(sharing, r"toy: not a checkpoint, it lacks terms\.txt in .*vocabulary-")
+    assert len(before) == 64
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "vocabulary",
+        {"folder": "vocabulary"},
+        {"folder": "../toy", "sha256": "00"},
+        {"folder": "/etc", "sha256": "00"},
+        {"folder": "", "sha256": "00"},
+        {"folder": 3, "sha256": "00"},
+    ],
+)
+def test_a_vocabulary_is_named_by_a_name_beside_it(folder: Path, named: object) -> None:
+    _refused(_change(folder, vocabulary=named), "names no folder beside it")
+
+
+def test_one_left_aside_by_an_interrupted_write_is_found(folder: Path) -> None:
+    before = checkpoint.fingerprint(folder)
+    for load in (checkpoint.load, Reranker.load):
+        folder.rename(folder.with_name(".toy.old"))
+        load(folder)
+    assert checkpoint.fingerprint(folder) == before
 
 
 def test_the_config_tells_what_it_was_trained_on(trained: Checkpoint) -> None:

@@ -1,0 +1,82 @@
+"""The bundled rankers: what they score must not change unless their weights do."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bioqa import app
+from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.files import read_golden
+from bioqa.indexer.loading.load import load
+from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.bundled import DEFAULT, WEIGHTS, available
+from bioqa.models.checkpoint import CheckpointError, load_vocabulary
+from bioqa.models.reranker import Reranker
+from bioqa.models.text import vocabulary
+
+SAMPLE = Path(app.__file__).parent / "sample"
+FROZEN = Path(__file__).with_name("bundled-scores.json")
+"""Of each ranker and question the best documents with their scores and their sentences'."""
+QUESTIONS, BEST = 5, 5
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Candidate]]:
+    folder = tmp_path_factory.mktemp("index") / "sample"
+    load([SAMPLE / "medline.xml"], folder, workers=1)
+    bodies = [r.question.body for r in read_golden(SAMPLE / "questions.json").responses[:QUESTIONS]]
+    with TantivyIndex.open(folder) as index:
+        return {body: index.search(body) for body in bodies}
+
+
+def scores(name: str, asked: dict[str, list[Candidate]]) -> dict[str, list[list[object]]]:
+    ranker = Reranker.load(name)
+    return {
+        body: [
+            [d.document.pmid, d.score, list(d.sentence_scores)]
+            for d in ranker.rank(body, candidates).documents[:BEST]
+        ]
+        for body, candidates in asked.items()
+    }
+
+
+def test_they_are_the_default_and_its_alternative() -> None:
+    assert available() == ["jpdrmm", "soft"]
+    assert DEFAULT in available()
+
+
+@pytest.mark.parametrize("name", ["jpdrmm", "soft"])
+def test_their_scores_are_frozen(name: str, asked: dict[str, list[Candidate]]) -> None:
+    """To the last bit on one machine; between processors sums of floats may differ in theirs."""
+    frozen = json.loads(FROZEN.read_text())[name]
+    made = scores(name, asked)
+    assert made.keys() == frozen.keys()
+    for body, documents in made.items():
+        for (pmid, score, sentences), (of_pmid, of_score, of_sentences) in zip(
+            documents, frozen[body], strict=True
+        ):
+            assert pmid == of_pmid
+            assert score == pytest.approx(of_score, abs=1e-4)
+            assert sentences == pytest.approx(of_sentences, abs=1e-4)
+
+
+def test_one_vocabulary_is_stored_for_all() -> None:
+    (shared,) = (path for path in WEIGHTS.iterdir() if path.name.startswith("vocabulary-"))
+    assert sorted(path.name for path in shared.iterdir()) == sorted(vocabulary.FILES)
+    for name in available():
+        assert not {path.name for path in (WEIGHTS / name).iterdir()} & {*vocabulary.FILES}
+    assert load_vocabulary(WEIGHTS / "jpdrmm").words == load_vocabulary(WEIGHTS / "soft").words
+    assert load_vocabulary(WEIGHTS / "jpdrmm").pieces is None
+    assert load_vocabulary(WEIGHTS / "soft").pieces is not None
+
+
+def test_a_copy_elsewhere_finds_the_vocabulary_in_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = Path(shutil.copytree(WEIGHTS / "jpdrmm", tmp_path / "copied"))
+    assert Reranker.load(copied).hash == Reranker.load("jpdrmm").hash
+    monkeypatch.setattr("bioqa.models.bundled.WEIGHTS", tmp_path / "nowhere")
+    with pytest.raises(CheckpointError, match=r"copied: its vocabulary vocabulary-\w+ is not beside it"):
+        Reranker.load(copied)
