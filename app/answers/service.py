@@ -61,6 +61,28 @@ class Counts:
     failed: int = 0
     """There was no answer, because the index, the ranker or this program failed."""
 
+    def add_unanswered(self, reason: BaseException) -> None:
+        if isinstance(reason, TimedOut):
+            self.timed_out += 1
+        elif isinstance(reason, Draining):
+            self.refused += 1
+        elif isinstance(reason, asyncio.CancelledError):
+            self.dropped += 1
+        else:
+            self.failed += 1
+
+
+@dataclass(slots=True)
+class _Request:
+    """What a client sent at once: one question, or all of a test set."""
+
+    priority: Priority
+    timeout_s: float | None
+    admitted: bool = False
+    """Its questions enter the queue however full that is: the request as a whole was let in."""
+    failure: Exception | None = None
+    """Why it gets no answer: its questions that are cancelled for this reason count as failed by it."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
@@ -119,8 +141,8 @@ class Service:
         most = self.settings.request_timeout_s
         if timeout_s is not None or priority == "interactive":
             timeout_s = min(most, most if timeout_s is None else timeout_s)
-        with self._request(priority):
-            return await self._counted(self._finding(question, wanted), chosen, priority, timeout_s)
+        with self._request(_Request(priority, timeout_s)) as request:
+            return await self._counted(request, self._finding(question, wanted), chosen)
 
     async def rank(self, question: str, texts: Sequence[GivenText], *, ranker: str | None = None) -> Answer:
         """An answer whose documents are all the texts, best first, and none of the index; without sentences.
@@ -128,9 +150,8 @@ class Service:
         Raises what ``answer`` does, but for IndexUnavailable.
         """
         chosen = self.ranker_named(ranker)
-        with self._request("interactive"):
-            finding = partial(found_in, texts, question, chosen)
-            return await self._counted(finding, chosen, "interactive", self.settings.request_timeout_s)
+        with self._request(_Request("interactive", self.settings.request_timeout_s)) as request:
+            return await self._counted(request, partial(found_in, texts, question, chosen), chosen)
 
     async def answer_all(
         self, questions: Sequence[Question], wanted: Wanted, *, ranker: str | None = None
@@ -143,13 +164,12 @@ class Service:
         # As many as are ranked at once, and as many again whose candidates are fetched meanwhile.
         ahead = 2 * self.settings.batch_questions
         answers, tasks = [], deque[asyncio.Task[Answer]]()
-        with self._request("batch"):
+        with self._request(_Request("batch", None, admitted=True)) as request:
             try:
                 for question in questions:
                     if len(tasks) >= ahead:
                         answers.append(await tasks.popleft())
-                    finding = self._finding(question, wanted)
-                    asking = self._counted(finding, chosen, "batch", None, however_full=True)
+                    asking = self._counted(request, self._finding(question, wanted), chosen)
                     tasks.append(asyncio.create_task(asking))
                 while tasks:
                     answers.append(await tasks.popleft())
@@ -210,42 +230,32 @@ class Service:
         self.draining = False
 
     @contextmanager
-    def _request(self, priority: Priority) -> Iterator[None]:
-        if self.draining or self.queue.full(priority):
+    def _request(self, request: _Request) -> Iterator[_Request]:
+        if self.draining or self.queue.full(request.priority):
             self.counts.refused += 1
             raise _draining() if self.draining else self._full()
         self._requests += 1
         try:
-            yield
+            yield request
+        except Exception as error:
+            # Its other questions are being cancelled, but run (and count) only after this.
+            request.failure = error
+            raise
         finally:
             self._requests -= 1
 
-    async def _counted(
-        self,
-        finding: Finding,
-        ranker: Ranks,
-        priority: Priority,
-        timeout_s: float | None,
-        *,
-        however_full: bool = False,
-    ) -> Answer:
+    async def _counted(self, request: _Request, finding: Finding, ranker: Ranks) -> Answer:
         try:
-            with self.queue.place(priority, however_full=however_full) as place:
-                answer = await self._answer(place, finding, ranker, timeout_s)
+            with self.queue.place(request.priority, however_full=request.admitted) as place:
+                answer = await self._answer(place, finding, ranker, request.timeout_s)
         except Full as error:
             self.counts.refused += 1
             raise self._full() from error
-        except TimedOut:
-            self.counts.timed_out += 1
+        except asyncio.CancelledError as cancelled:
+            self.counts.add_unanswered(request.failure or cancelled)
             raise
-        except asyncio.CancelledError:
-            self.counts.dropped += 1
-            raise
-        except Draining:
-            self.counts.refused += 1
-            raise
-        except Exception:
-            self.counts.failed += 1
+        except Exception as error:
+            self.counts.add_unanswered(error)
             raise
         self.counts.answers += 1
         self.counts.degraded += answer.degraded is not None

@@ -1,16 +1,20 @@
 """What goes wrong in the service itself, and that waiting for a model holds up nothing else."""
 
+import asyncio
 import threading
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
+import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.answering import Answerer, Wanted
+from bioqa.app.answers.refusals import Draining
 from bioqa.app.answers.service import Service
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
-from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.domain import Candidate, Question
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
@@ -87,3 +91,71 @@ def test_health_and_documents_answer_at_once_while_a_model_works(answerer: Answe
         finally:
             ranker.go_on.set()
             asking.join(30)
+
+
+class StumblingIndex(AwayIndex):
+    """Fails at one question, once the others have been searched for; finds nothing for them."""
+
+    def __init__(self, others: int) -> None:
+        super().__init__(RuntimeError("secret"))
+        self.searched = threading.Barrier(others + 1, timeout=30)
+
+    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+        self.searched.wait()
+        if question == "bad":
+            raise RuntimeError("secret")
+        return []
+
+
+def test_questions_given_up_because_another_failed_count_as_failed_not_as_dropped() -> None:
+    index = StumblingIndex(others=7)
+    settings = Settings(batch_questions=4, retrieval_threads=8)
+    service = Service(settings, [SlowRanker()], lambda: index)  # type: ignore[arg-type, return-value]
+    questions = [Question(str(n), "bad" if n == 0 else "good") for n in range(20)]
+    with pytest.raises(RuntimeError, match="secret"):
+        asyncio.run(service.answer_all(questions, Wanted()))
+    service.ranker.go_on.set()  # type: ignore[attr-defined]
+    service.close()
+    assert (service.counts.failed, service.counts.dropped) == (8, 0)
+    assert service.queue.waiting == 0
+
+
+def test_questions_of_a_test_set_whose_client_goes_away_are_dropped() -> None:
+    ranker = SlowRanker()
+    index = StumblingIndex(others=1)
+    service = Service(Settings(retrieval_threads=2), [ranker], lambda: index)  # type: ignore[arg-type, return-value]
+
+    async def leave() -> None:
+        asking = asyncio.create_task(service.answer_all([Question("a", "a"), Question("b", "b")], Wanted()))
+        while not ranker.begun.is_set():
+            await asyncio.sleep(0.002)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+
+    asyncio.run(leave())
+    ranker.go_on.set()
+    service.close()
+    assert (service.counts.dropped, service.counts.failed) == (2, 0)
+
+
+def test_questions_of_a_test_set_refused_at_the_end_count_as_refused() -> None:
+    ranker = SlowRanker()
+    index = StumblingIndex(others=1)
+    service = Service(Settings(retrieval_threads=2), [ranker], lambda: index)  # type: ignore[arg-type, return-value]
+
+    async def end() -> None:
+        asking = asyncio.create_task(service.answer_all([Question("a", "a"), Question("b", "b")], Wanted()))
+        while not (ranker.begun.is_set() and service.queue._lines["batch"]):
+            await asyncio.sleep(0.002)
+        service.drain()
+        service.refuse_waiting()
+        ranker.go_on.set()
+        with pytest.raises(Draining):
+            await asking
+
+    asyncio.run(end())
+    service.close()
+    counts = service.counts  # whichever of the two was being ranked, and whichever is waited for first
+    assert (counts.answers + counts.refused, counts.dropped) == (2, 0)
+    assert counts.refused
