@@ -5,7 +5,6 @@ Whatever stops it, another start goes on behind the last answer kept. It waits f
 """
 
 import asyncio
-import fcntl
 import logging
 import time
 from collections import Counter
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ParamSpec, TextIO, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from bioqa.app.answers.answering import Answer, IndexUnavailable, Ranks, Wanted
 from bioqa.app.answers.refusals import BatchesUnavailable, Draining, QueueFull, RankingFailed, TimedOut
@@ -24,6 +23,7 @@ from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult, faults_of, submission
 from bioqa.app.settings import Settings
 from bioqa.bioasq.files import submission_dict
+from bioqa.bioasq.locks import FileLock, LockTaken
 
 IDLE_S = 1.0
 """How often is looked for batches that another process took in."""
@@ -60,7 +60,7 @@ class Runner:
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._lock: TextIO | None = None
+        self._lock: FileLock | None = None
         self._stumbles: Counter[int] = Counter()
         self._cleaned = -CLEAN_EVERY_S
         self._threads: ThreadPoolExecutor | None = None
@@ -151,15 +151,11 @@ class Runner:
         """Whether this process is the one that answers the batches of this database."""
         if self._lock is None:
             try:
-                lock = (self._database.folder() / "batches.lock").open("a")
-            except OSError as error:
-                raise BatchesUnavailable(f"batches.lock cannot be opened: {error}") from error
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                lock.close()
+                self._lock = FileLock(self._database.folder() / "batches.lock")
+            except LockTaken:
                 return False
-            self._lock = lock
+            except OSError as error:
+                raise BatchesUnavailable(f"batches.lock cannot be used: {error}") from error
         return True
 
     async def _work(self, batch: Batch, ranker: Ranks) -> None:
@@ -174,7 +170,9 @@ class Runner:
             return
         log.info("batch %s: answering", batch.id)
         while waiting := await self._in_thread(self._store.waiting, batch.number, AT_ONCE):
-            if not await self._answer_all(batch, source, waiting):
+            answered = await self._answer_all(batch, source, waiting)
+            # After the answers: an index that changed before or while they were found has changed by now.
+            if not answered or await self._source(ranker) != source:
                 await asyncio.sleep(PAUSE_S)
                 return
         await self._finish(batch)

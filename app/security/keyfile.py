@@ -1,6 +1,5 @@
 """The file of API keys: read again when it changes, changed so that no reader sees half of it."""
 
-import fcntl
 import logging
 import os
 import secrets
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from bioqa.app.security import keys
 from bioqa.app.security.keys import ApiKey, ApiKeyError
+from bioqa.bioasq.locks import FileLock
 
 log = logging.getLogger("bioqa")
 
@@ -95,15 +95,11 @@ def _changing(path: Path) -> Iterator[list[str]]:
     """The file's lines, written back at the end unless an error is raised; one at a time changes them."""
     path = path.resolve()  # a link stays one
     try:
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
+        # Strict, as the lock would make a file in the place of a folder that is missing.
+        with FileLock(path.parent.resolve(strict=True), wait=True):
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
             yield lines
             _replace(path, "".join(lines).encode())
-            os.fsync(folder)
-        finally:
-            os.close(folder)
     except OSError as error:
         raise ApiKeyError(f"{path}: the API keys cannot be changed: {error.strerror}") from error
 
@@ -119,5 +115,10 @@ def _replace(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     finally:
         temporary.unlink(missing_ok=True)

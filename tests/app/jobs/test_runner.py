@@ -1,5 +1,6 @@
 """Batches that meet trouble: what is away, what changes, what is cancelled, what fails."""
 
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +18,15 @@ from bioqa.app.answers.reopening import ReopenedIndex
 from bioqa.app.jobs import runner
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
-from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.domain import Candidate, Question
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.validation import validate
+from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import DRUGS, LexicalRanker
+from tests.app.conftest import DRUGS, LexicalRanker, document
 from tests.app.jobs.waiting import finished, until
 
 
@@ -248,6 +251,32 @@ def test_after_a_restart_with_another_ranker_all_answers_are_its(
             f"the ranker changed from lexical ({'0' * 12}) to lexical ({'1' * 12})"
         ]
         assert len(second.asked) == 5
+
+
+def test_an_index_that_changes_while_a_batch_runs_answers_all_of_it_anew(
+    tmp_path: Path, index_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the last questions are already answered from the changed one."""
+    monkeypatch.setattr(runner, "AT_ONCE", 2)
+    folder = tmp_path / "sample"
+    shutil.copytree(index_folder, folder)
+    ranker = Gate(3)
+    with serving(tmp_path / "data", ranker, lambda: TantivyIndex.open(folder)) as client:
+        location = hand_in(client, 4)
+        assert ranker.reached.wait(60)
+        with TantivyIndex.create(folder) as index:
+            index.apply([Upsert(document(99, "Statin is good.", "It is."))])
+            index.commit()
+        ranker.open.set()
+        status = finished(client, location)
+        assert (status["state"], status["answered"]) == ("done", 4)
+        assert [r["reason"] for r in status["restarts"]] == ["the index changed from 41 to 42 documents"]
+        assert sorted(ranker.asked[-4:]) == sorted(q["body"] for q in a_testset(4)["questions"])
+        submission = client.get(status["submission"]).json()
+    with TantivyIndex.open(folder) as index:
+        answerer = Answerer(index, LexicalRanker())
+        asked = [Question(q["id"], q["body"]) for q in a_testset(4)["questions"]]
+        assert submission == submission_dict(answerer.answer(question).response() for question in asked)
 
 
 def test_a_batch_that_names_a_ranker_waits_until_it_is_served(
