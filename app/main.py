@@ -4,7 +4,6 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
@@ -33,6 +32,7 @@ from bioqa.app.http.schemas import BatchTestSet
 from bioqa.app.jobs.batches import Batches
 from bioqa.app.security import guards
 from bioqa.app.settings import Settings, load_settings
+from bioqa.app.version import version
 
 DESCRIPTION = (
     "Answers biomedical questions with the best MEDLINE articles and sentences, in the form of the BioASQ "
@@ -62,7 +62,7 @@ def create_app(
         service = Service(settings, [answerer.ranker, *further_rankers], lambda: answerer.index)
     app = FastAPI(
         title="bioqa",
-        version=version("bioqa"),
+        version=version(),
         description=DESCRIPTION,
         docs_url=None,  # FastAPI's page takes its script from a public server
         redoc_url=None,

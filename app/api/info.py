@@ -1,7 +1,6 @@
 """What runs here."""
 
 from contextlib import suppress
-from importlib.metadata import version
 
 from fastapi import APIRouter
 
@@ -9,6 +8,7 @@ from bioqa.app.answers.answering import IndexUnavailable, Ranks
 from bioqa.app.answers.service import CurrentService
 from bioqa.app.http.schemas import IndexInfo, Info, Limits, RankerInfo
 from bioqa.app.settings import MAX_CANDIDATES
+from bioqa.app.version import version
 
 router = APIRouter(tags=["about"])
 
@@ -28,7 +28,7 @@ def about(service: CurrentService) -> Info:
         )
     return Info(
         name="bioqa",
-        version=version("bioqa"),
+        version=version(),
         index=index,
         ranker=_ranker(service.ranker),
         rankers=[_ranker(ranker) for ranker in service.rankers.values()],

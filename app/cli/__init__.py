@@ -19,6 +19,7 @@ from bioqa.app.cli import (
     updating,
 )
 from bioqa.app.cli.console import fail
+from bioqa.app.version import version
 from bioqa.bioasq.errors import BioqaError
 
 cli = typer.Typer(
@@ -51,10 +52,15 @@ cli.add_typer(trec.trec, name="trec")
 
 @cli.callback(invoke_without_command=True)
 def _options(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+    show_version: bool = typer.Option(
+        False,
+        "--version",
+        help="Print the version (between releases, with the commit) and exit.",
+        is_eager=True,
+    ),
 ) -> None:
-    if version:
-        typer.echo(f"bioqa {serving.package_version()}")
+    if show_version:
+        typer.echo(f"bioqa {version()}")
         raise typer.Exit
 
 

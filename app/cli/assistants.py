@@ -41,6 +41,7 @@ def mcp(
 
     Over stdin and stdout, as assistants start it; or over HTTP.
     """
+    from bioqa.app.http.listening import listen
     from bioqa.app.observability import logs
 
     try:
@@ -52,6 +53,10 @@ def mcp(
     settings = load_settings(
         index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
     )
+    if http:
+        # The package's server binds by itself, and ends the process in its own way if it cannot.
+        for probe in listen(settings.host, settings.port):
+            probe.close()
     logs.configure("warning", settings.log_format)
     with _backend(settings, url, api_key) as backend:
         server = create_server(backend)

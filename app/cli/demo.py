@@ -41,7 +41,7 @@ def demo(
     ] = False,
 ) -> None:
     """Index the bundled sample, answer a question, evaluate the sample's questions, tell how to serve."""
-    with as_file(files("app") / "sample") as sample:
+    with as_file(files("bioqa.app") / "sample") as sample:
         citations = sample / "medline.xml"
         where = index or str(_cache() / f"sample-{_version(citations)}")
         settings = load_settings(index=where, ranker=ranker)

@@ -1,6 +1,6 @@
 """The command that serves HTTP."""
 
-from importlib.metadata import version
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -8,10 +8,6 @@ import typer
 from bioqa.app.answers.opening import index_place
 from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
 from bioqa.app.settings import load_settings
-
-
-def package_version() -> str:
-    return version("bioqa")
 
 
 def serve(
@@ -26,6 +22,7 @@ def serve(
 
     The index may come later: until it is there, questions get 503 and /readyz tells why.
     """
+    from bioqa.app.http.listening import listen
     from bioqa.app.http.server import server_of
     from bioqa.app.main import create_app
     from bioqa.app.observability import logs
@@ -34,5 +31,8 @@ def serve(
         index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
     )
     index_place(settings)
-    logs.configure(settings.log_level, settings.log_format)
-    server_of(create_app(settings), settings).run()
+    # Before the rankers are loaded, which takes seconds: a port that is taken is reported at once.
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(each) for each in listen(settings.host, settings.port)]
+        logs.configure(settings.log_level, settings.log_format)
+        server_of(create_app(settings), settings).run(sockets)

@@ -1,6 +1,7 @@
 """uvicorn, but told to end it first answers what it was asked, and says meanwhile that it is not ready."""
 
 import logging
+import socket
 import time
 from types import FrameType
 
@@ -8,12 +9,18 @@ import uvicorn
 from fastapi import FastAPI
 
 from bioqa.app.answers.service import Service
+from bioqa.app.http.listening import cannot_listen
 from bioqa.app.settings import Settings
+from bioqa.bioasq.errors import BioqaError
 
 CLOSING_S = 5
 """Seconds for the last answers to be sent, after draining."""
 
 log = logging.getLogger("bioqa")
+
+
+class StartFailed(BioqaError):
+    """The application did not start."""
 
 
 class Server(uvicorn.Server):
@@ -27,6 +34,20 @@ class Server(uvicorn.Server):
         self._service = service
         self._signal: int | None = None
         self._until = 0.0
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Raises CannotListen and StartFailed, where uvicorn would end the process with a code of its own."""
+        try:
+            await super().startup(sockets)
+        except OSError as error:
+            # Bound, but another program that had bound the same port began to listen first.
+            await self.lifespan.shutdown()
+            raise cannot_listen(self.config.host, self.config.port, error) from error
+        except SystemExit as stop:
+            raise StartFailed("the service could not be started; its log says why") from stop
+        for each in sockets or ():
+            host, port = each.getsockname()[:2]
+            log.info("listening at http://%s:%d", f"[{host}]" if ":" in host else host, port)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self._signal is None and self.started:

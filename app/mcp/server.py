@@ -6,7 +6,6 @@ as the tool's error, for the model to read and to correct.
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
-from importlib.metadata import version
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 from mcp.server import MCPServer
@@ -17,6 +16,7 @@ from pydantic import BeforeValidator, Field
 from bioqa.app.http.schemas import Day, SearchRequest
 from bioqa.app.mcp.backends import Backend
 from bioqa.app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
+from bioqa.app.version import version
 from bioqa.bioasq.domain import MAX_ITEMS
 from bioqa.bioasq.errors import BioqaError
 
@@ -60,7 +60,7 @@ PublishedBefore = Annotated[
 def create_server(backend: Backend) -> MCPServer[Any]:
     """The server with its tools, not running yet."""
     server: MCPServer[Any] = MCPServer(
-        "bioqa", title="MEDLINE", instructions=INSTRUCTIONS, version=version("bioqa"), log_level="WARNING"
+        "bioqa", title="MEDLINE", instructions=INSTRUCTIONS, version=version(), log_level="WARNING"
     )
     tools = _Tools(backend)
     reading = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)

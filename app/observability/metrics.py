@@ -5,7 +5,6 @@ Prometheus asks, not copied at every change.
 """
 
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import (
@@ -22,6 +21,7 @@ from bioqa.app.answers.answering import Answer, IndexUnavailable
 from bioqa.app.answers.refusals import BatchesUnavailable
 from bioqa.app.answers.service import Service
 from bioqa.app.jobs.batches import Batches
+from bioqa.app.version import version
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -96,7 +96,7 @@ class _OfService(Collector):
         yield from self._kept()
 
     def _what_runs(self) -> Iterable[Metric]:
-        yield InfoMetricFamily("bioqa", "What runs here", {"version": version("bioqa")})
+        yield InfoMetricFamily("bioqa", "What runs here", {"version": version()})
         rankers = InfoMetricFamily("bioqa_ranker", "The rankers loaded", labels=["ranker"])
         for name, ranker in self._service.rankers.items():
             default = str(ranker is self._service.ranker).lower()

@@ -7,7 +7,6 @@ no key, and no message of an error: a trace may be kept where those must not be.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from urllib.parse import urlsplit
 
 from opentelemetry.context import Context
@@ -22,6 +21,7 @@ from starlette.types import Scope
 
 from bioqa.app.answers.answering import Answer
 from bioqa.app.observability.logs import request_id, trace_id
+from bioqa.app.version import version
 from bioqa.bioasq.errors import BioqaError
 
 STAGES = ("retrieve", "wait", "rerank", "select")
@@ -35,7 +35,7 @@ class Traces:
     """A provider of its own, not the process's: each application has its spans, and ends them with itself."""
 
     def __init__(self, processor: SpanProcessor) -> None:
-        resource = Resource.create({"service.name": "bioqa", "service.version": version("bioqa")})
+        resource = Resource.create({"service.name": "bioqa", "service.version": version()})
         self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self._provider.add_span_processor(processor)
         self._tracer = self._provider.get_tracer("bioqa")

@@ -5,7 +5,6 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from bioqa.app.answers.service import Service
+from bioqa.app.version import version
 from bioqa.app.web.citations import FORMATS
 
 STATIC = Path(__file__).parent / "static"
@@ -71,7 +71,7 @@ def _templates() -> Environment:
         "htmx_config": json.dumps(HTMX),
         "menu": MENU,
         "static": static,
-        "version": version("bioqa"),
+        "version": version(),
     }
     return templates
 

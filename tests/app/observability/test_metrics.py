@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter as TallyOf
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from bioqa.app.answers.service import Counts, Service
 from bioqa.app.jobs.records import State
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
+from bioqa.app.version import version
 from tests.app.requests import BODY, TESTSET
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -81,7 +81,7 @@ def test_what_runs_and_whether_it_is_ready(answerer: Answerer) -> None:
         found = samples(client)
         assert value(found, "bioqa_ready") == 1
         assert value(found, "bioqa_index_documents", index="sample") == 41
-        assert value(found, "bioqa_info", version=version("bioqa")) == 1
+        assert value(found, "bioqa_info", version=version()) == 1
         ranker = {"ranker": "lexical", "hash": "00" * 32, "default": "true"}
         assert value(found, "bioqa_ranker_info", **ranker) == 1
         assert any(name == "process_resident_memory_bytes" for name, _ in found)
