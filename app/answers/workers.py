@@ -1,0 +1,381 @@
+"""Work in processes of its own: it neither holds up the event loop nor takes the service down with it.
+
+Each process is a fresh interpreter that speaks over its standard input and output in length-prefixed pickles,
+both ends of which are this program. (A fork does not survive torch's and tantivy's threads, and "spawn" would
+import the program that was started once more.) A process that dies (killed for memory, by a fault in native
+code or by SIGBUS over a truncated segment) fails the one task that it had, and is replaced; so is one that
+takes too long. What keeps dying is replaced at growing intervals.
+"""
+
+import logging
+import os
+import pickle
+import resource
+import selectors
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Generic, TypeVar
+
+from bioqa.bioasq.errors import BioqaError
+
+FIRST_PAUSE_S = 0.2
+LONGEST_PAUSE_S = 30.0
+STEADY_S = 30.0
+"""A process that worked for so long is replaced at once."""
+
+_LENGTH = struct.Struct("<Q")
+
+log = logging.getLogger("bioqa")
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class WorkerLost(BioqaError):
+    """The process died, or was ended because it took too long: nothing is known of the task's result."""
+
+
+class NoWorker(BioqaError):
+    """No process was free, or none is running, for as long as the caller would wait."""
+
+
+class TooMuchWork(BioqaError):
+    """A task reached its limit of processor time or memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLimits:
+    """What one task may use. None: no limit."""
+
+    cpu_s: int | None = None
+    """Seconds of processor time, over all threads of the process."""
+    memory_bytes: int | None = None
+    """Data that the process may hold above what it held before its first task."""
+    wall_s: float | None = None
+    """Seconds until the process is ended and replaced."""
+
+
+NO_LIMITS = TaskLimits()
+
+
+class Workers(Generic[Task, Result]):
+    """``count`` processes, each working on one task at a time. Thread-safe: ``call`` blocks its thread."""
+
+    def __init__(
+        self,
+        start: Callable[[], Callable[[Task], Result]],
+        count: int,
+        *,
+        name: str,
+        limits: TaskLimits = NO_LIMITS,
+    ) -> None:
+        """``start`` runs once in every process, and returns what does a task there. It is pickled, so it must
+        be a function of a module (or a ``partial`` of one). Processes start with ``open``.
+        """
+        self.name = name
+        self.count = count
+        self.replaced = 0
+        """Processes that died or were ended, since the start."""
+        self._start = start
+        self._limits = limits
+        self._changed = threading.Condition()
+        self._idle: list[_Process] = []
+        self._running: set[_Process] = set()
+        self._starting = 0
+        self._deaths = 0  # in a row
+        self._closed = True
+        self._why = "no process was started"
+
+    @property
+    def ready(self) -> int:
+        """Processes that work or wait for work."""
+        return len(self._running)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why no process is ready; None if one is."""
+        with self._changed:
+            return None if self._running else self._why
+
+    def open(self, *, wait: bool = True) -> None:
+        """Start the processes. ``wait``: for the first one, raising what ``start`` raised there."""
+        with self._changed:
+            if not self._closed:
+                return
+            self._closed = False
+            self._why = "the processes are starting"
+        if wait:
+            self._add(_Process(self._start, self._limits, self.name))
+        for _ in range(self.count - self.ready):
+            self._replace(after_s=0.0)
+
+    def close(self) -> None:
+        """End all processes, whatever they do."""
+        with self._changed:
+            self._closed = True
+            ending, self._running, self._idle = list(self._running), set(), []
+            self._why = "the processes were ended"
+            self._changed.notify_all()
+        for process in ending:
+            process.end()
+
+    def call(self, task: Task, *, wait_s: float | None = None) -> Result:
+        """What the task comes to. ``wait_s``: how long to wait for a free process.
+
+        Raises what the work raises, TooMuchWork, WorkerLost and NoWorker.
+        """
+        process = self._take(wait_s)
+        try:
+            outcome = process.ask(task)
+        except WorkerLost as error:
+            self._lose(process, error)
+            raise
+        self._put_back(process)
+        if isinstance(outcome, _Raised):
+            raise outcome.error
+        result: Result = outcome
+        return result
+
+    def _take(self, wait_s: float | None) -> "_Process":
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._idle or self._closed, wait_s) or self._closed:
+                raise NoWorker(f"{self.name}: {'no process is free' if self._running else self._why}")
+            # The one used last: what it keeps of documents is the freshest.
+            return self._idle.pop()
+
+    def _put_back(self, process: "_Process") -> None:
+        with self._changed:
+            if process.age_s > STEADY_S:
+                self._deaths = 0
+            if process in self._running:
+                self._idle.append(process)
+                self._changed.notify()
+
+    def _add(self, process: "_Process") -> None:
+        with self._changed:
+            if not self._closed:
+                self._running.add(process)
+                self._idle.append(process)
+                self._changed.notify()
+                return
+        process.end()
+
+    def _lose(self, process: "_Process", error: WorkerLost) -> None:
+        process.end()
+        with self._changed:
+            if process not in self._running:  # ended by ``close``
+                return
+            self._running.discard(process)
+            self.replaced += 1
+            self._deaths = 1 if process.age_s > STEADY_S else self._deaths + 1
+            self._why = str(error)
+            pause = 0.0 if self._deaths <= 1 else _pause_s(self._deaths - 1)
+        log.error("%s; it is replaced%s", error, f" in {pause:.1f} s" if pause else "")
+        self._replace(pause)
+
+    def _replace(self, after_s: float) -> None:
+        threading.Thread(
+            target=self._replacing, args=(after_s,), name=f"{self.name}-start", daemon=True
+        ).start()
+
+    def _replacing(self, after_s: float) -> None:
+        while True:
+            with self._changed:
+                if self._changed.wait_for(lambda: self._closed, after_s):
+                    return
+            try:
+                process = _Process(self._start, self._limits, self.name)
+            except Exception as error:  # noqa: BLE001  # the edge of this thread; the next try may succeed
+                with self._changed:
+                    self._deaths += 1
+                    self._why = f"{self.name}: a process cannot be started: {error}"
+                    after_s = _pause_s(self._deaths)
+                log.error("%s; the next try is in %.1f s", self._why, after_s)
+                continue
+            self._add(process)
+            return
+
+
+def _pause_s(deaths: int) -> float:
+    return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(deaths - 1, 20)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    error: Exception
+
+
+class _Process:
+    """One process, started and ready. Raises what ``start`` raised in it, or WorkerLost."""
+
+    def __init__(self, start: Callable[[], Callable[[Any], Any]], limits: TaskLimits, name: str) -> None:
+        self._name = name
+        self._wall_s = limits.wall_s
+        self._begun = time.monotonic()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", "from bioqa.app.answers.workers import serve; serve()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,  # control-C is the parent's to handle; this one ends with its pipe
+        )
+        try:
+            ready = self._converse((start, limits), None)
+        except BaseException:
+            self.end()
+            raise
+        if isinstance(ready, _Raised):
+            self.end()
+            raise ready.error
+
+    @property
+    def age_s(self) -> float:
+        return time.monotonic() - self._begun
+
+    def ask(self, task: object) -> Any:
+        """Raises WorkerLost."""
+        return self._converse(task, self._wall_s)
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            with suppress(OSError):
+                stream.close()
+
+    def _converse(self, message: object, wall_s: float | None) -> Any:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            _send(stdin, message)
+            if wall_s is not None and not _readable(stdout, wall_s):
+                raise WorkerLost(
+                    f"{self._name}: a task took more than {wall_s:g} s, so its process was ended"
+                )
+            return _receive(stdout)
+        except (EOFError, OSError, ValueError) as error:  # ValueError: closed meanwhile
+            raise WorkerLost(f"{self._name}: {self._fate()}") from error
+
+    def _fate(self) -> str:
+        try:
+            code = self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            return "a process cannot be spoken to"
+        if code < 0:
+            with suppress(ValueError):
+                return f"a process was ended by {signal.Signals(-code).name}"
+        return f"a process ended with code {code}"
+
+
+def _readable(stream: IO[bytes], within_s: float) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        return bool(selector.select(within_s))
+
+
+def _send(stream: IO[bytes], message: object) -> None:
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> Any:
+    """Raises EOFError at the end, also if it comes in the middle of a message."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    (length,) = _LENGTH.unpack(head)
+    data = stream.read(length)
+    if len(data) < length:
+        raise EOFError
+    return pickle.loads(data)  # noqa: S301  # this program wrote it
+
+
+def serve() -> None:
+    """What a process runs: messages come by standard input, one answer to each goes to standard output."""
+    with os.fdopen(os.dup(0), "rb") as incoming, os.fdopen(os.dup(1), "wb") as outgoing:
+        # Should a library read or print, it must not get between the messages.
+        with Path(os.devnull).open() as nothing:
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(2, 1)
+        with suppress(EOFError, BrokenPipeError):  # the parent is gone
+            start, limits = _receive(incoming)
+            work = _attempt(start, outgoing)
+            if work is None:
+                return
+            _answer(outgoing, None)
+            limited = _Limited(limits)
+            while True:
+                task = _receive(incoming)
+                try:
+                    with limited:
+                        outcome = work(task)
+                except Exception as error:  # noqa: BLE001  # whoever called gets it
+                    outcome = _Raised(_portable(error))
+                del task
+                _answer(outgoing, outcome)
+
+
+def _attempt(start: Callable[[], Callable[[Any], Any]], outgoing: IO[bytes]) -> Callable[[Any], Any] | None:
+    try:
+        return start()
+    except Exception as error:  # noqa: BLE001  # whoever started the process gets it
+        _answer(outgoing, _Raised(_portable(error)))
+        return None
+
+
+def _answer(outgoing: IO[bytes], outcome: object) -> None:
+    _send(outgoing, outcome)
+
+
+def _portable(error: Exception) -> Exception:
+    """The error itself if the other side can read it, else one that says what it was."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301
+    except Exception:  # noqa: BLE001  # a foreign exception's own pickling may raise anything
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+class _Limited:
+    """Bounds what runs inside it. At a limit the task raises TooMuchWork, and the process goes on."""
+
+    def __init__(self, limits: TaskLimits) -> None:
+        self._limits = limits
+        if limits.memory_bytes is not None:
+            most = _data_bytes() + limits.memory_bytes
+            resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
+
+    def __enter__(self) -> None:
+        if self._limits.cpu_s is not None:
+            signal.signal(signal.SIGPROF, _too_long)
+            signal.setitimer(signal.ITIMER_PROF, self._limits.cpu_s)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if self._limits.cpu_s is not None:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        if isinstance(error, MemoryError):
+            raise TooMuchWork("it takes more memory than one request may use") from None
+
+
+def _too_long(number: int, frame: object) -> None:
+    raise TooMuchWork("it takes more processor time than one request may use")
+
+
+def _data_bytes() -> int:
+    """What counts for RLIMIT_DATA: private, writable memory."""
+    with Path("/proc/self/status").open() as status:
+        for line in status:
+            if line.startswith("VmData:"):
+                return int(line.split()[1]) * 1024
+    return 0
