@@ -1,0 +1,201 @@
+"""An answer: its documents and snippets as objects, rows for a data frame, BioASQ's JSON, and HTML."""
+
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from bioqa.app.answers import answering
+from bioqa.bioasq.domain import Document, Question, Response, Section, Sentence
+from bioqa.bioasq.files import submission_dict
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDocument:
+    """A document of an answer. Its score orders this answer's documents and means nothing outside of it."""
+
+    rank: int
+    """From 1."""
+    score: float
+    document: Document
+
+    @property
+    def pmid(self) -> str:
+        return self.document.pmid
+
+    @property
+    def title(self) -> str:
+        return self.document.title
+
+    @property
+    def abstract(self) -> str:
+        return self.document.abstract
+
+    @property
+    def published(self) -> date | None:
+        return self.document.published
+
+    @property
+    def url(self) -> str:
+        """As BioASQ names it."""
+        return self.document.url
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSnippet:
+    """A sentence of an answer. Its score in [0, 1] is comparable within this answer only."""
+
+    rank: int
+    """From 1."""
+    score: float
+    document: Document
+    sentence: Sentence
+
+    @property
+    def pmid(self) -> str:
+        return self.document.pmid
+
+    @property
+    def section(self) -> Section:
+        return self.sentence.section
+
+    @property
+    def begin(self) -> int:
+        """Where it begins in the section's text, in Unicode code points from 0."""
+        return self.sentence.begin
+
+    @property
+    def end(self) -> int:
+        """Where it ends, exclusive."""
+        return self.sentence.end
+
+    @property
+    def text(self) -> str:
+        return self.document.sentence_text(self.sentence)
+
+
+class Answer:
+    """The documents and snippets for a question, best first. In a notebook it shows itself."""
+
+    def __init__(self, answer: answering.Answer) -> None:
+        self._answer = answer
+
+    @property
+    def question(self) -> Question:
+        return self._answer.question
+
+    @property
+    def documents(self) -> tuple[AnswerDocument, ...]:
+        return tuple(
+            AnswerDocument(rank, each.score, each.document)
+            for rank, each in enumerate(self._answer.documents, start=1)
+        )
+
+    @property
+    def snippets(self) -> tuple[AnswerSnippet, ...]:
+        return tuple(
+            AnswerSnippet(rank, each.score, each.document, each.sentence)
+            for rank, each in enumerate(self._answer.sentences, start=1)
+        )
+
+    @property
+    def index(self) -> str:
+        """The name of the index that was searched."""
+        return self._answer.index
+
+    @property
+    def ranker(self) -> str:
+        return self._answer.ranker
+
+    @property
+    def ranker_hash(self) -> str:
+        """SHA-256 of the ranker's files."""
+        return self._answer.ranker_hash
+
+    @property
+    def timings_ms(self) -> dict[str, float]:
+        """Milliseconds: ``retrieve``, ``rerank``, ``select`` and their ``total``.
+
+        >>> index = bioqa.open_index("sample-index")
+        >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
+        >>> list(answer.timings_ms)
+        ['retrieve', 'rerank', 'select', 'total']
+        """
+        timings = self._answer.timings_ms
+        return {
+            "retrieve": timings.retrieve,
+            "rerank": timings.rerank,
+            "select": timings.select,
+            "total": round(timings.total, 3),
+        }
+
+    @property
+    def truncated_sentences(self) -> int:
+        """Sentences that the ranker read only in part."""
+        return self._answer.truncated_sentences
+
+    def response(self) -> Response:
+        """The answer as an entry of a submission."""
+        return self._answer.response()
+
+    def as_bioasq(self) -> dict[str, Any]:
+        """The answer as JSON's objects with BioASQ's keys: an entry of a submission's ``questions``.
+
+        >>> index = bioqa.open_index("sample-index")
+        >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
+        >>> sorted(answer.as_bioasq())
+        ['body', 'documents', 'id', 'snippets']
+        >>> answer.as_bioasq()["documents"][0]
+        'http://www.ncbi.nlm.nih.gov/pubmed/90000032'
+        """
+        questions: Any = submission_dict([self.response()])["questions"]
+        return dict(questions[0])
+
+    def documents_rows(self) -> list[dict[str, Any]]:
+        """A dict for each document, for ``pandas.DataFrame(rows)`` and the like.
+
+        >>> index = bioqa.open_index("sample-index")
+        >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
+        >>> list(answer.documents_rows()[0])
+        ['question', 'rank', 'pmid', 'title', 'published', 'score', 'url']
+        """
+        return [
+            {
+                "question": self.question.id,
+                "rank": each.rank,
+                "pmid": each.pmid,
+                "title": each.title,
+                "published": each.published,
+                "score": each.score,
+                "url": each.url,
+            }
+            for each in self.documents
+        ]
+
+    def snippets_rows(self) -> list[dict[str, Any]]:
+        """A dict for each snippet.
+
+        >>> index = bioqa.open_index("sample-index")
+        >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
+        >>> list(answer.snippets_rows()[0])
+        ['question', 'rank', 'pmid', 'section', 'begin', 'end', 'text', 'score']
+        """
+        return [
+            {
+                "question": self.question.id,
+                "rank": each.rank,
+                "pmid": each.pmid,
+                **asdict(each.sentence),
+                "text": each.text,
+                "score": each.score,
+            }
+            for each in self.snippets
+        ]
+
+    def _repr_html_(self) -> str:
+        from bioqa.notebook import answer_html
+
+        return answer_html(self._answer)
+
+    def __repr__(self) -> str:
+        question = self.question.body
+        return f"<Answer to {question!r}: {len(self.documents)} documents, {len(self.snippets)} snippets>"

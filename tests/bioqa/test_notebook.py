@@ -1,0 +1,48 @@
+"""An answer's HTML: whole, and nothing in it but what is meant."""
+
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+import bioqa
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.tantivy import TantivyIndex
+from tests.app.conftest import LexicalRanker, document
+
+HOSTILE = "<script>alert(1)</script> & \"quoted\" 'heparin'"
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> bioqa.Index:
+    folder = tmp_path / "<b>hostile"
+    with TantivyIndex.create(folder) as index:
+        index.apply([Upsert(document(1, HOSTILE, f"{HOSTILE} one. Another heparin sentence."))])
+        index.commit()
+    return bioqa.open_index(folder)
+
+
+def test_everything_is_escaped(hostile: bioqa.Index) -> None:
+    ranker = LexicalRanker()
+    ranker.name = "<i>ranker"
+    answer = bioqa.ask("heparin <img src=x onerror=alert(1)>", hostile, ranker)
+    shown = answer._repr_html_()
+    tree = html.fragment_fromstring(shown)
+    allowed = {"div", "h4", "ol", "li", "small", "details", "summary", "a", "p", "mark", "strong"}
+    assert {each.tag for each in tree.iter()} <= allowed
+    assert {name for each in tree.iter() for name in each.attrib} == {"href", "rel"}
+    assert [each.text for each in tree.iter("h4")] == [answer.question.body]
+    assert HOSTILE in [each.text for each in tree.iter("mark")]
+
+
+def test_sentences_are_marked_where_they_stand(index: bioqa.Index) -> None:
+    answer = bioqa.ask("Which genes influence the dose of warfarin?", index, LexicalRanker())
+    tree = html.fragment_fromstring(answer._repr_html_())
+    assert {mark.text for mark in tree.iter("mark")} == {each.text for each in answer.snippets}
+    assert len(tree.findall("details")) == len(answer.documents)
+    assert [link.text for link in tree.iter("a")] == [each.pmid for each in answer.documents]
+
+
+def test_an_answer_without_documents_says_so(index: bioqa.Index) -> None:
+    shown = bioqa.ask("xyzzy", index, LexicalRanker())._repr_html_()
+    assert "No document has a word of this question." in shown
