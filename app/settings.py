@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.address import Access
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
-from bioqa.indexer.search.place import Access
 from bioqa.models.bundled import DEFAULT
 
 PREFIX = "BIOQA_"

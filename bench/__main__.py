@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bioqa.indexer.loading.load import load
+from bioqa.indexer.loading.run import load
 
 SAMPLE = Path(__file__).parents[1] / "app" / "sample"
 

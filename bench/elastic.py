@@ -25,12 +25,12 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.measures import document_measures
 from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name
-from bioqa.indexer.loading.load import load
+from bioqa.indexer.loading.run import load
+from bioqa.indexer.search.address import IndexAddress, parse_address
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
-from bioqa.indexer.search.place import Place, place
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.experiments.results import paired_p
 
@@ -59,7 +59,7 @@ def main() -> None:
     options = parser.parse_args()
     golden = read_golden(options.questions).responses
     questions = [response.question.body for response in golden]
-    at = place(options.url)
+    at = parse_address(options.url)
     if options.what == "queries":
         with ElasticIndex.open(connect(at), at) as index:
             report_speed(index, questions, options.rounds)
@@ -80,11 +80,11 @@ def main() -> None:
 
 
 @contextmanager
-def loaded(at: Place, files: Sequence[Path], shape: Shape = DEFAULT_SHAPE) -> Iterator[ElasticIndex]:
+def loaded(at: IndexAddress, files: Sequence[Path], shape: Shape = DEFAULT_SHAPE) -> Iterator[ElasticIndex]:
     """An index of these files, merged, and deleted afterwards."""
     name = f"bioqa-bench-{time.time_ns()}"
     client = connect(at).options(request_timeout=3600)
-    index = ElasticIndex.create(client, Place(at.hosts, name), shape=shape)
+    index = ElasticIndex.create(client, IndexAddress(at.hosts, name), shape=shape)
     try:
         load(files, ElasticTarget(index))
         client.indices.forcemerge(index=name, max_num_segments=1)

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from bioqa.bioasq.domain import PUBMED_URL, Document, Response
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.measures import document_measures
-from bioqa.indexer.medline.citations import MedlineFile
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.reader import MedlineFile
 from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.models.experiments.results import paired_p
 

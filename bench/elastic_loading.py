@@ -25,15 +25,15 @@ from elasticsearch import Elasticsearch
 from elasticsearch.helpers import parallel_bulk
 
 from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name
-from bioqa.indexer.loading.load import DEFAULT_WORKERS, load
-from bioqa.indexer.loading.parsing import BATCH
-from bioqa.indexer.medline.citations import read
+from bioqa.indexer.loading.parsing import EVENTS_PER_MESSAGE
+from bioqa.indexer.loading.run import DEFAULT_WORKERS, load
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.reader import read
+from bioqa.indexer.search.address import IndexAddress, parse_address
 from bioqa.indexer.search.bulk import REQUEST_BYTES, SENDERS
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.mapping import Shape, source
-from bioqa.indexer.search.place import Place, place
 from bioqa.indexer.search.records import Record, encode
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=DEFAULT_WORKERS)
     parser.add_argument("--shards", type=int, default=1)
     options = parser.parse_args()
-    at = place(options.url)
+    at = parse_address(options.url)
     servers = options.server_pid
     if options.what == "load":
         report_load(at, options.files, Shape(options.shards), options.workers, servers)
@@ -99,7 +99,7 @@ def seconds_of(pid: int) -> float:
 
 
 def compare(
-    at: Place, files: Sequence[Path], shape: Shape, workers: int, servers: Sequence[int], rounds: int
+    at: IndexAddress, files: Sequence[Path], shape: Shape, workers: int, servers: Sequence[int], rounds: int
 ) -> None:
     records = [encode(event.document) for file in files for event in read(file) if isinstance(event, Upsert)]
     documents = [(record, json.loads(source(record, order))) for order, record in enumerate(records)]
@@ -127,9 +127,9 @@ def compare(
 
 
 @contextmanager
-def fresh(at: Place, shape: Shape) -> Iterator[ElasticIndex]:
+def fresh(at: IndexAddress, shape: Shape) -> Iterator[ElasticIndex]:
     name = f"bioqa-bench-{time.time_ns()}"
-    index = ElasticIndex.create(connect(at), Place(at.hosts, name), shape=shape)
+    index = ElasticIndex.create(connect(at), IndexAddress(at.hosts, name), shape=shape)
     try:
         yield index
     finally:
@@ -142,8 +142,8 @@ def whole(index: ElasticIndex, files: Sequence[Path], workers: int) -> None:
 
 
 def written(index: ElasticIndex, records: Sequence[Record]) -> None:
-    for begin in range(0, len(records), BATCH):
-        index.write(records[begin : begin + BATCH], begin)
+    for begin in range(0, len(records), EVENTS_PER_MESSAGE):
+        index.write(records[begin : begin + EVENTS_PER_MESSAGE], begin)
     index.drain()
     index.commit()
 
@@ -166,7 +166,9 @@ def by_helper(
     index.commit()
 
 
-def report_load(at: Place, files: Sequence[Path], shape: Shape, workers: int, servers: Sequence[int]) -> None:
+def report_load(
+    at: IndexAddress, files: Sequence[Path], shape: Shape, workers: int, servers: Sequence[int]
+) -> None:
     client = connect(at).options(request_timeout=7200)
     with ElasticIndex.create(client, at, shape=shape) as index:
         with measured(servers) as cost:

@@ -3,7 +3,7 @@
     python -m bench.indexing FILE... [--workers N ...]
 
 Stages run one after the other in one process, each on what the one before made, so their shares tell where
-the time goes. The whole run is ``bioqa.indexer.loading.load.load``: parsing processes and one that writes.
+the time goes. The whole run is ``bioqa.indexer.loading.run.load``: parsing processes and one that writes.
 """
 
 import argparse
@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.loading.load import DEFAULT_WORKERS, load
-from bioqa.indexer.loading.parsing import BATCH
-from bioqa.indexer.medline.citations import MedlineFile
+from bioqa.indexer.loading.parsing import EVENTS_PER_MESSAGE
+from bioqa.indexer.loading.run import DEFAULT_WORKERS, load
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.reader import MedlineFile
 from bioqa.indexer.medline.sentences import sentences_of
 from bioqa.indexer.search.records import Record, encode
 from bioqa.indexer.search.tantivy import TantivyIndex
@@ -78,7 +78,10 @@ def report_stages(file: Path) -> None:
         records.extend(map(encode, documents))
 
     def send() -> None:
-        batches.extend(pickle.dumps(records[i : i + BATCH], -1) for i in range(0, len(records), BATCH))
+        batches.extend(
+            pickle.dumps(records[i : i + EVENTS_PER_MESSAGE], -1)
+            for i in range(0, len(records), EVENTS_PER_MESSAGE)
+        )
 
     def receive() -> None:
         for batch in batches:

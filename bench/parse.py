@@ -20,7 +20,7 @@ from unittest.mock import patch
 import pubmed_parser  # type: ignore[import-untyped]
 from lxml import etree
 
-from bioqa.indexer.medline.citations import read
+from bioqa.indexer.medline.reader import read
 from bioqa.indexer.medline.xmlfile import records
 
 
@@ -80,7 +80,7 @@ def measure(path: Path, repeats: int) -> dict[str, float]:
 
 
 def parse(path: Path) -> None:
-    with patch("bioqa.indexer.medline.citations.sentences_of", lambda *_: ()):
+    with patch("bioqa.indexer.medline.reader.sentences_of", lambda *_: ()):
         parse_and_split(path)
 
 

@@ -18,16 +18,16 @@ import sentencex  # type: ignore[import-untyped]
 
 from bioqa.bioasq.domain import Document, Snippet
 from bioqa.bioasq.files import read_golden
-from bioqa.indexer.medline.citations import read
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.punkt import tokenizer
-from bioqa.indexer.medline.sentences import Span, labels_apart, split
+from bioqa.indexer.medline.reader import read
+from bioqa.indexer.medline.sentences import Offsets, labels_apart, split
 
 REPEATS = 5
 TIMED = 5_000
 """Citations on which the time is taken."""
 
-Splitter = Callable[[str], list[Span]]
+Splitter = Callable[[str], list[Offsets]]
 
 
 def main() -> None:
@@ -61,17 +61,17 @@ def documents_of(file: Path) -> Iterator[Document]:
     return (event.document for event in read(file) if isinstance(event, Upsert))
 
 
-def with_punkt(text: str) -> list[Span]:
+def with_punkt(text: str) -> list[Offsets]:
     return list(tokenizer().span_tokenize(text))
 
 
-def with_sentencex(text: str) -> list[Span]:
+def with_sentencex(text: str) -> list[Offsets]:
     found = sentencex.get_sentence_boundaries("en", text)
     spans = (trimmed(text, boundary["start_index"], boundary["end_index"]) for boundary in found)
     return [(begin, end) for begin, end in spans if begin < end]
 
 
-def trimmed(text: str, begin: int, end: int) -> Span:
+def trimmed(text: str, begin: int, end: int) -> Offsets:
     inner = text[begin:end]
     return begin + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
 

@@ -23,8 +23,8 @@ from xml.sax.saxutils import escape
 from bench.synthetic_records import Wrapping
 from bench.vocabulary import WORD, Vocabulary
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.medline.citations import MedlineFile
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.reader import MedlineFile
 
 A_FILE = 30_000
 """Citations a file, as in NLM's."""

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from bioqa.bioasq.measures import EDITIONS as EDITIONS
     from bioqa.bioasq.measures import Measures as Measures
     from bioqa.bioasq.validation import Fault as Fault
-    from bioqa.indexer.medline.citations import MedlineFile as MedlineFile
     from bioqa.indexer.medline.events import Delete as Delete
     from bioqa.indexer.medline.events import Upsert as Upsert
+    from bioqa.indexer.medline.reader import MedlineFile as MedlineFile
     from bioqa.measuring import evaluate as evaluate
     from bioqa.measuring import question_measures as question_measures
     from bioqa.measuring import validate as validate
@@ -55,7 +55,7 @@ _NAMES = {
     "bioqa.bioasq.files": ("read_golden", "read_submission", "read_testset"),
     "bioqa.bioasq.measures": ("EDITIONS", "Measures"),
     "bioqa.bioasq.validation": ("Fault",),
-    "bioqa.indexer.medline.citations": ("MedlineFile",),
+    "bioqa.indexer.medline.reader": ("MedlineFile",),
     "bioqa.indexer.medline.events": ("Delete", "Upsert"),
     "bioqa.measuring": ("evaluate", "question_measures", "validate", "write_submission"),
     "bioqa.reading": ("Sample", "read_medline", "sample"),

@@ -6,8 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.medline.citations import MedlineFile
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.reader import MedlineFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import IndexStats, SearchIndex
 
 if TYPE_CHECKING:
-    from bioqa.indexer.loading.load import LoadReport
+    from bioqa.indexer.loading.run import LoadReport
 
 
 class Index:
@@ -115,7 +115,7 @@ def build_index(
     (165, ())
     """
     # Here: opening an index must not wait for lxml and the sentence splitter.
-    from bioqa.indexer.loading.load import DEFAULT_WORKERS, load
+    from bioqa.indexer.loading.run import DEFAULT_WORKERS, load
 
     with closing(opening.open_target(load_settings(index=where), joiner)) as target:
         return load([*map(Path, files)], target, workers=workers or DEFAULT_WORKERS, progress=progress)

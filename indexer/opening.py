@@ -7,24 +7,28 @@ from pathlib import Path
 
 from bioqa.indexer.loading.ledger import Ledger, LoadedFile
 from bioqa.indexer.loading.target import LoadTarget
+from bioqa.indexer.search.address import NO_CREDENTIALS, Access, is_url, parse_address
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
-from bioqa.indexer.search.place import NO_CREDENTIALS, Access, is_url, place
 
 
 def open_index(where: str, access: Access = NO_CREDENTIALS) -> SearchIndex:
     """Raises ``BioqaError`` if there is none that can be read."""
     if not is_url(where):
-        from bioqa.indexer.releases.folder_shelf import NAMES
+        from bioqa.indexer.releases.folder_shelf import RELEASES_FILE
         from bioqa.indexer.releases.serving import ServingIndex
         from bioqa.indexer.search.tantivy import TantivyIndex
 
-        return ServingIndex(Path(where)) if Path(where, NAMES).exists() else TantivyIndex.open(Path(where))
+        return (
+            ServingIndex(Path(where))
+            if Path(where, RELEASES_FILE).exists()
+            else TantivyIndex.open(Path(where))
+        )
     from bioqa.indexer.search.connection import connect
     from bioqa.indexer.search.elastic import ElasticIndex
 
-    at = place(where)
-    return ElasticIndex.open(connect(at, access), at, access.patience_s)
+    address = parse_address(where)
+    return ElasticIndex.open(connect(address, access), address, access.patience_s)
 
 
 def open_target(
@@ -39,8 +43,10 @@ def open_target(
     from bioqa.indexer.search.connection import connect
     from bioqa.indexer.search.elastic import ElasticIndex
 
-    at = place(where)
-    return ElasticTarget(ElasticIndex.create(connect(at, access), at, joiner, shape, access.patience_s))
+    address = parse_address(where)
+    return ElasticTarget(
+        ElasticIndex.create(connect(address, access), address, joiner, shape, access.patience_s)
+    )
 
 
 def ledger(where: str, access: Access = NO_CREDENTIALS) -> tuple[LoadedFile, ...]:
@@ -53,6 +59,6 @@ def ledger(where: str, access: Access = NO_CREDENTIALS) -> tuple[LoadedFile, ...
     from bioqa.indexer.search.connection import connect
     from bioqa.indexer.search.elastic import ElasticIndex
 
-    at = place(where)
-    with ElasticIndex.open(connect(at, access), at, access.patience_s) as index:
+    address = parse_address(where)
+    with ElasticIndex.open(connect(address, access), address, access.patience_s) as index:
         return tuple(read_ledger(index))

@@ -24,7 +24,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def pool_index(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pool's index, loaded once a test session however many processes it has. Only to be read."""
-    from bioqa.indexer.loading.load import (
+    from bioqa.indexer.loading.run import (
         load,  # here, so that a fault in it fails the tests that need it and no others
     )
 

@@ -20,7 +20,7 @@ from bioqa.bioasq.measures import MeanMeasures, Measures
 from bioqa.bioasq.measures import evaluate as measure
 from bioqa.bioasq.validation import Fault
 from bioqa.bioasq.validation import validate as faults_of
-from bioqa.indexer.medline.citations import MedlineError, MedlineFile, event_json
+from bioqa.indexer.medline.reader import MedlineError, MedlineFile, event_json
 
 HELD_BYTES = 1 << 26
 """Of a file's parsed events, before they go to a temporary file."""

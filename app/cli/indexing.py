@@ -15,7 +15,7 @@ from bioqa.app.cli.options import IndexOption, JsonOption, MedlineFiles
 from bioqa.app.settings import load_settings
 from bioqa.indexer import opening
 from bioqa.indexer.loading.ledger import LoadedFile
-from bioqa.indexer.loading.load import DEFAULT_WORKERS, LoadReport, Progress, load, require_files
+from bioqa.indexer.loading.run import DEFAULT_WORKERS, LoadProgress, LoadReport, load, require_files
 from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.search.base import IndexStats
 
@@ -28,7 +28,7 @@ def index(
 ) -> None:
     """Load MEDLINE files into an index, in the order given; made if it is not there.
 
-    NLM's files are taken in the order of their numbers. Interrupted, it goes on where it was; repeated, it
+    NLM's files are taken in the order of their numbers. Interrupted, it goes on where it was; reapplied, it
     does nothing. A broken file is refused as a whole and named, and so is every citation that the search
     engine does not take; the others are loaded, and the exit code is 1.
     """
@@ -45,7 +45,7 @@ def load_files(files: list[Path], where: Path | LoadTarget, workers: int, joiner
     size = sum(path.stat().st_size for path in files if path.is_file())
     with progress("indexing", size) as report:
 
-        def told(state: Progress) -> None:
+        def told(state: LoadProgress) -> None:
             words = f"{state.files_done}/{state.files} files, {state.events} citations"
             report(state.bytes_done, words)
 
@@ -62,8 +62,8 @@ def _say_report(report: LoadReport) -> None:
     )
     if report.known:
         say(f"files loaded before: {len(report.known)}")
-    if report.repeated:
-        say(f"files applied once more, behind one that came late: {len(report.repeated)}")
+    if report.reapplied:
+        say(f"files applied once more, behind one that came late: {len(report.reapplied)}")
     for refused in report.refused:
         fail(f"refused: {refused.reason}")
     for name, rejection in report.rejections:

@@ -19,9 +19,9 @@ from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
 from bioqa.app.settings import load_settings
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.loading.load import require_files
-from bioqa.indexer.medline.citations import read
+from bioqa.indexer.loading.run import require_files
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.reader import read
 from bioqa.models.bundled import DEFAULT
 
 if TYPE_CHECKING:

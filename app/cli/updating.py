@@ -13,13 +13,13 @@ from bioqa.app.cli.console import fail, print_json, progress
 from bioqa.app.cli.options import IndexOption, JsonOption
 from bioqa.app.settings import Settings, load_settings
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.loading.load import DEFAULT_WORKERS, Progress
+from bioqa.indexer.loading.run import DEFAULT_WORKERS, LoadProgress
 from bioqa.indexer.releases.folder_shelf import FolderShelf
 from bioqa.indexer.releases.shelf import Shelf
 from bioqa.indexer.releases.source import FolderSource, Source
-from bioqa.indexer.releases.update import Options, Preview, UpdateReport, preview, roll_back
+from bioqa.indexer.releases.update import Preview, UpdateOptions, UpdateReport, preview, roll_back
 from bioqa.indexer.releases.update import update as bring_up_to_date
-from bioqa.indexer.search.place import is_url, place
+from bioqa.indexer.search.address import is_url, parse_address
 
 PERMILLE = 1000
 SHOWN_NAMES = 5
@@ -67,7 +67,7 @@ def update(
     refused; what could be done was.
     """
     settings = load_settings(index=index, keep_releases=keep)
-    options = Options(rebuild, force, settings.keep_releases, workers)
+    options = UpdateOptions(rebuild, force, settings.keep_releases, workers)
     with _shelf(settings) as shelf:
         if rollback:
             _roll_back(shelf, json)
@@ -90,7 +90,7 @@ def _shelf(settings: Settings) -> Iterator[Shelf]:
     # Here, for the client takes a second to import.
     from bioqa.indexer.releases.elastic_shelf import ElasticShelf
 
-    with ElasticShelf(place(where), settings.access(), settings.shape()) as shelf:
+    with ElasticShelf(parse_address(where), settings.access(), settings.shape()) as shelf:
         yield shelf
 
 
@@ -121,10 +121,10 @@ def _roll_back(shelf: Shelf, json: bool) -> None:
         typer.echo(f"serving {done.serving}, no more {done.before}")
 
 
-def _run(source: Source, shelf: Shelf, options: Options, json: bool) -> bool:
+def _run(source: Source, shelf: Shelf, options: UpdateOptions, json: bool) -> bool:
     with progress("updating", PERMILLE) as report:
 
-        def told(release: str, state: Progress) -> None:
+        def told(release: str, state: LoadProgress) -> None:
             words = f"{release}: {state.files_done}/{state.files} files, {state.file}"
             report(PERMILLE * state.files_done // max(1, state.files), words)
 

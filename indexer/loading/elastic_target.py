@@ -11,9 +11,9 @@ from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.search.base import Applied
 from bioqa.indexer.search.connection import engine_errors, error_type
 from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.records import Record
+from bioqa.indexer.search.records import EncodedEvent
 
-MOST_FILES = 100_000
+MAX_FILES = 100_000
 
 
 def ledger_name(index: str) -> str:
@@ -41,7 +41,7 @@ class ElasticTarget:
     def loaded(self) -> tuple[LoadedFile, ...]:
         return tuple(self._loaded)
 
-    def write(self, changes: Sequence[Record | int], order: int) -> None:
+    def write(self, changes: Sequence[EncodedEvent], order: int) -> None:
         self._applied += self.index.write(changes, order)
 
     def commit(self) -> Applied:
@@ -57,7 +57,7 @@ class ElasticTarget:
         position = len(self._loaded)
         document = {"position": position, "entry": asdict(entry)}
         try:
-            self.index.patiently(
+            self.index.with_retries(
                 lambda client: client.create(
                     index=self._ledger, id=str(position), document=document, refresh=True
                 )
@@ -74,7 +74,7 @@ class ElasticTarget:
 
     def finish(self) -> None:
         replicas = int(self.index.notes.get("replicas", 0))
-        self.index.patiently(
+        self.index.with_retries(
             lambda client: client.indices.put_settings(
                 index=f"{self.index.name},{self._ledger}", settings={"number_of_replicas": replicas}
             )
@@ -85,13 +85,13 @@ class ElasticTarget:
 
     def _make_ledger(self) -> None:
         try:
-            with engine_errors(self.index.where):
+            with engine_errors(self.index.address):
                 self.index.client.indices.create(
                     index=self._ledger,
                     settings={
                         "number_of_shards": 1,
                         "number_of_replicas": 0,
-                        "max_result_window": MOST_FILES,
+                        "max_result_window": MAX_FILES,
                     },
                     mappings={
                         "dynamic": "strict",
@@ -116,10 +116,10 @@ def read_ledger(index: ElasticIndex) -> list[LoadedFile]:
 
     def read(client: Elasticsearch) -> Any:
         client.indices.refresh(index=name)
-        return client.search(index=name, size=MOST_FILES, sort="position", allow_partial_search_results=False)
+        return client.search(index=name, size=MAX_FILES, sort="position", allow_partial_search_results=False)
 
     try:
-        hits = index.patiently(read)["hits"]["hits"]
+        hits = index.with_retries(read)["hits"]["hits"]
     except BioqaError as error:
         if isinstance(error.__cause__, NotFoundError):
             return []  # made, and nothing loaded yet

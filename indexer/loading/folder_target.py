@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bioqa.indexer.loading.ledger import Ledger, LoadedFile
 from bioqa.indexer.search.base import Applied
-from bioqa.indexer.search.records import Record
+from bioqa.indexer.search.records import EncodedEvent
 from bioqa.indexer.search.tantivy import TantivyIndex
 
 
@@ -33,7 +33,7 @@ class FolderTarget:
     def loaded(self) -> tuple[LoadedFile, ...]:
         return self._ledger.entries
 
-    def write(self, changes: Sequence[Record | int], order: int) -> None:
+    def write(self, changes: Sequence[EncodedEvent], order: int) -> None:
         """``order`` has no meaning here: what is written later counts."""
         self._applied += self.index.write(changes)
 

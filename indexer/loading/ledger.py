@@ -13,7 +13,7 @@ from typing import Self
 
 from bioqa.bioasq.errors import BioqaError
 
-NAME = "ledger.jsonl"
+LEDGER_FILE = "ledger.jsonl"
 
 MEDLINE_NAME = re.compile(r"pubmed(\d\d)n(\d{4})\.xml(?:\.gz)?", re.ASCII)
 """NLM's names: the year of the baseline, and the file's number in that year."""
@@ -25,7 +25,7 @@ FILES_BITS = 22
 """A file's number is below 2**22."""
 
 
-OWN_FILES = 4
+NUMBERS_PER_NLM_FILE = 4
 """How many numbers there are for each of NLM's: a lab's own files find room behind the file they follow."""
 
 
@@ -37,7 +37,7 @@ def file_number(name: str, loaded: Sequence["LoadedFile"]) -> int:
     """
     if match := MEDLINE_NAME.fullmatch(name):
         year, number = map(int, match.groups())
-        return OWN_FILES * (10_000 * year + number)
+        return NUMBERS_PER_NLM_FILE * (10_000 * year + number)
     return 1 + max((entry.number for entry in loaded), default=0)
 
 
@@ -76,7 +76,7 @@ class Ledger:
     @classmethod
     def open(cls, folder: Path) -> Self:
         """The ledger of the index in ``folder``; an empty one if nothing was loaded yet."""
-        path = folder / NAME
+        path = folder / LEDGER_FILE
         entries: list[LoadedFile] = []
         good_bytes = 0
         for number, line in enumerate(_lines(path), 1):

@@ -25,14 +25,14 @@ from types import TracebackType
 from typing import IO, Self
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.medline.citations import MedlineError, MedlineFile
 from bioqa.indexer.medline.events import Delete
-from bioqa.indexer.search.records import Record, encode, pmid_number
+from bioqa.indexer.medline.reader import MedlineError, MedlineFile
+from bioqa.indexer.search.records import EncodedEvent, encode, pmid_number
 
-BATCH = 200
+EVENTS_PER_MESSAGE = 200
 """Changes a message; some 400 kB."""
 
-AHEAD = 128
+MESSAGES_AHEAD = 128
 """Messages that a process may be ahead: some 50 MB, most of a MEDLINE file."""
 
 _LENGTH = struct.Struct("<Q")
@@ -47,8 +47,8 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    changes: list[Record | int]
+class EncodedEvents:
+    changes: list[EncodedEvent]
     """Records to upsert and PMIDs to delete, in file order."""
     position: int
     """Bytes of the file, as it lies on disk, that were read so far."""
@@ -69,7 +69,7 @@ class Refused:
     reason: str
 
 
-Message = Started | Batch | Parsed | Refused
+Message = Started | EncodedEvents | Parsed | Refused
 
 
 class ParserPool:
@@ -119,7 +119,7 @@ class _Parser:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             start_new_session=True,  # control-C is the parent's to handle; this one ends with its pipe
         )
-        self._queue: queue.Queue[bytes | None] = queue.Queue(AHEAD)
+        self._queue: queue.Queue[bytes | None] = queue.Queue(MESSAGES_AHEAD)
         self._stopped = threading.Event()
         task = pickle.dumps((list(paths), joiner, whole_files))
         self._thread = threading.Thread(target=self._converse, args=(task,), daemon=True)
@@ -209,7 +209,7 @@ def _spooled(messages: Iterator[Message]) -> tuple[IO[bytes], Message]:
         last: Message = Refused("")
         for message in messages:
             last = message
-            if isinstance(message, Batch):
+            if isinstance(message, EncodedEvents):
                 _write_frame(message, spool)
         spool.seek(0)
     except BaseException:
@@ -224,9 +224,9 @@ def parse(path: Path, joiner: str) -> Iterator[Message]:
         yield Started(md5_of(path), path.stat().st_size)
         file = MedlineFile(path, joiner)
         events = iter(file)
-        while some := list(islice(events, BATCH)):
+        while some := list(islice(events, EVENTS_PER_MESSAGE)):
             changes = [pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in some]
-            yield Batch(changes, file.position)
+            yield EncodedEvents(changes, file.position)
         yield Parsed(dict(file.skipped), dict(file.rejected))
     except (MedlineError, OSError) as error:
         yield Refused(str(error))

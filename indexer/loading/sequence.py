@@ -9,7 +9,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import FILES_BITS, MEDLINE_NAME, LoadedFile, file_number
 from bioqa.indexer.loading.parsing import md5_of
 
-SHOWN_NAMES = 5
+MAX_NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +142,10 @@ def _before_loaded(
     later = list(_later(number, given, loaded))
     if not later:
         return ""
-    more = f" and {len(later) - SHOWN_NAMES} more" if len(later) > SHOWN_NAMES else ""
+    more = f" and {len(later) - MAX_NAMES_SHOWN} more" if len(later) > MAX_NAMES_SHOWN else ""
     return (
         f"{path} counts before files that are loaded already and would undo what they say; "
-        f"give these along, to be applied again after it: {', '.join(later[:SHOWN_NAMES])}{more}"
+        f"give these along, to be applied again after it: {', '.join(later[:MAX_NAMES_SHOWN])}{more}"
     )
 
 

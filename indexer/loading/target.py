@@ -5,7 +5,7 @@ from typing import Protocol
 
 from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.search.base import Applied
-from bioqa.indexer.search.records import Record
+from bioqa.indexer.search.records import EncodedEvent
 
 
 class LoadTarget(Protocol):
@@ -29,7 +29,7 @@ class LoadTarget(Protocol):
         """The ledger, in the order of loading."""
         ...
 
-    def write(self, changes: Sequence[Record | int], order: int) -> None:
+    def write(self, changes: Sequence[EncodedEvent], order: int) -> None:
         """Upsert records and delete PMIDs. ``order`` is the first one's place among all events ever, the next
         ones follow it: see ``bioqa.indexer.loading.ledger.order``. May return before the index has them."""
         ...

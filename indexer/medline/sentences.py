@@ -14,7 +14,7 @@ from bioqa.bioasq.domain import Part, Sentence
 from bioqa.bioasq.labels import LABEL
 from bioqa.indexer.medline.punkt import ABBREVIATIONS, breaks
 
-Span = tuple[int, int]
+Offsets = tuple[int, int]
 
 # Where parts of an abstract were joined by nothing, the next label or sentence follows without white space.
 _GLUED = rf"(?={LABEL} )|(?<=[a-z]{{3}}[.?!])(?=[A-Z][a-z]+[ ,])(?!Gov\b)"
@@ -25,18 +25,18 @@ _PLAIN_WORD = re.compile(rf"{_OPENING}(?:[^\W_]+-)*([^\W_]{{2,}})[)\]%]*|\S*[^\W
 _PLAIN_START = re.compile(rf"{_OPENING}[A-Z0-9]")
 _UNIT = re.compile(r"[0-9°] ?[A-Za-z%]")
 
-LONGEST = 60
+MAX_WORD_LENGTH = 60
 """Characters of a word that are looked at, so that no text takes more than linear time."""
 
-_TOKEN = re.compile(rf"\S{{1,{LONGEST}}}")
+_TOKEN = re.compile(rf"\S{{1,{MAX_WORD_LENGTH}}}")
 
 
-def split(text: str) -> list[Span]:
+def split(text: str) -> list[Offsets]:
     """The sentences in order. Outside the spans is only white space, with which none begins or ends."""
     return _split(text, 0)
 
 
-def split_abstract(text: str, label: str = "") -> list[Span]:
+def split_abstract(text: str, label: str = "") -> list[Offsets]:
     """As ``split``, for a part of an abstract, labels apart; ``label`` is the one that it is known by."""
     if label and text.startswith(f"{label}: "):
         begin = len(label) + 1
@@ -44,9 +44,9 @@ def split_abstract(text: str, label: str = "") -> list[Span]:
     return labels_apart(text, split(text))
 
 
-def labels_apart(text: str, spans: Iterable[Span]) -> list[Span]:
+def labels_apart(text: str, spans: Iterable[Offsets]) -> list[Offsets]:
     """The spans, with each label that a sentence begins with as a span of its own."""
-    apart: list[Span] = []
+    apart: list[Offsets] = []
     for begin, end in spans:
         if match := _LABEL_FIRST.match(text, begin, end):
             apart += (match.span(1), (match.end(), end))
@@ -67,8 +67,8 @@ def sentences_of(title: str, abstract: str, parts: tuple[Part, ...]) -> tuple[Se
     return tuple(sentences)
 
 
-def _split(text: str, begin: int) -> list[Span]:
-    spans: list[Span] = []
+def _split(text: str, begin: int) -> list[Offsets]:
+    spans: list[Offsets] = []
     begin = _skip_space(text, begin)
     for match in _CANDIDATE.finditer(text, begin):
         if _is_end(text, begin, match):
@@ -81,7 +81,7 @@ def _split(text: str, begin: int) -> list[Span]:
 
 def _is_end(text: str, begin: int, match: re.Match[str]) -> bool:
     mark = match.start()
-    begin = max(begin, mark - LONGEST)
+    begin = max(begin, mark - MAX_WORD_LENGTH)
     word = text[max(text.rfind(" ", begin, mark) + 1, begin) : mark]
     if _PLAIN_START.match(text, match.end()):
         plain = _PLAIN_WORD.fullmatch(word)

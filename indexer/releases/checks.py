@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from bioqa.indexer.loading.ledger import MEDLINE_NAME, LoadedFile
 from bioqa.indexer.search.base import IndexStats
 
-LEAST_OF_PREVIOUS = 0.95
+MIN_SHARE_OF_PREVIOUS = 0.95
 """Documents, as a share of the previous release's."""
 
-MOST_MORE_MISSING = 0.02
+MAX_MISSING_INCREASE = 0.02
 """By how much the share of records without title, or abstract, may grow."""
 
-MOST_WITHOUT_TITLE = 0.01
+MAX_WITHOUT_TITLE = 0.01
 """In a first release. A change of NLM's format can leave every title empty and every PMID right."""
 
-DISTINCT = 0.99
+MIN_DISTINCT = 0.99
 """At least this share of a baseline's citations are documents of their own, not versions of others."""
 
 
@@ -28,7 +28,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ReleaseContent:
     """What a release holds, and what it was loaded from."""
 
     stats: IndexStats
@@ -39,7 +39,9 @@ class Held:
         return max((entry.name for entry in self.ledger), default="")
 
 
-def release_checks(new: Held, baseline: int, missing: Sequence[str], previous: Held | None) -> list[Check]:
+def release_checks(
+    new: ReleaseContent, baseline: int, missing: Sequence[str], previous: ReleaseContent | None
+) -> list[Check]:
     """``baseline``: the number of the baseline's last file, in the year's sequence; ``missing``: its files
     that were not loaded."""
     checks = [_baseline(missing), _counts(new, baseline)]
@@ -66,7 +68,7 @@ def _baseline(missing: Sequence[str]) -> Check:
     return Check("baseline", not missing, says)
 
 
-def _counts(new: Held, baseline: int) -> Check:
+def _counts(new: ReleaseContent, baseline: int) -> Check:
     """The ledger does not say which upserts replaced an earlier one, so it gives two bounds.
 
     At most: each document has an upsert of its own, and so has each that was deleted. At least: a baseline
@@ -75,7 +77,7 @@ def _counts(new: Held, baseline: int) -> Check:
     upserted = sum(entry.upserted for entry in new.ledger)
     most = upserted - sum(entry.deleted for entry in new.ledger)
     once = sum(entry.upserted for entry in new.ledger if _is_baseline(entry, baseline))
-    least = int(DISTINCT * once) - sum(entry.deleted + entry.stale for entry in new.ledger)
+    least = int(MIN_DISTINCT * once) - sum(entry.deleted + entry.stale for entry in new.ledger)
     documents = new.stats.documents
     rejected = sum(sum(entry.rejected.values()) for entry in new.ledger)
     return Check(
@@ -92,16 +94,16 @@ def _is_baseline(entry: LoadedFile, baseline: int) -> bool:
 
 
 def _not_fewer(new: IndexStats, previous: IndexStats) -> Check:
-    least = LEAST_OF_PREVIOUS * previous.documents
+    least = MIN_SHARE_OF_PREVIOUS * previous.documents
     return Check(
         "not fewer",
         new.documents >= least,
         f"{new.documents:,} documents; the previous release has {previous.documents:,}, "
-        f"and {LEAST_OF_PREVIOUS:.0%} of that is the least",
+        f"and {MIN_SHARE_OF_PREVIOUS:.0%} of that is the least",
     )
 
 
-def _not_behind(new: Held, previous: Held) -> Check:
+def _not_behind(new: ReleaseContent, previous: ReleaseContent) -> Check:
     return Check(
         "files",
         new.last_file >= previous.last_file,
@@ -113,8 +115,8 @@ def _first_titles(new: IndexStats) -> Check:
     share = new.without_title / max(1, new.documents)
     return Check(
         "titles",
-        share < MOST_WITHOUT_TITLE,
-        f"{share:.2%} without title; {MOST_WITHOUT_TITLE:.0%} is too many",
+        share < MAX_WITHOUT_TITLE,
+        f"{share:.2%} without title; {MAX_WITHOUT_TITLE:.0%} is too many",
     )
 
 
@@ -122,7 +124,7 @@ def _share(what: str, missing: int, of: int, missing_before: int, of_before: int
     share, before = missing / max(1, of), missing_before / max(1, of_before)
     return Check(
         what,
-        share <= before + MOST_MORE_MISSING,
+        share <= before + MAX_MISSING_INCREASE,
         f"{share:.2%} without {what[:-1]}, before {before:.2%}; "
-        f"{100 * MOST_MORE_MISSING:.0f} percentage points more are allowed",
+        f"{100 * MAX_MISSING_INCREASE:.0f} percentage points more are allowed",
     )

@@ -19,8 +19,8 @@ from elastic_transport import TransportError
 from elasticsearch import ApiError, BadRequestError, ConflictError, Elasticsearch, NotFoundError
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.connection import engine_errors, error_type
-from bioqa.indexer.search.place import Place
 
 STALE_S = 600.0
 """Longer than clocks of a lab's machines differ, and than a server is away for a restart."""
@@ -46,14 +46,14 @@ _MAPPING = {
 
 
 class ElasticLock:
-    """Held within ``with``."""
+    """ReleaseContent within ``with``."""
 
     def __init__(
-        self, client: Elasticsearch, where: Place, stale_s: float = STALE_S, renew_s: float = RENEW_S
+        self, client: Elasticsearch, address: IndexAddress, stale_s: float = STALE_S, renew_s: float = RENEW_S
     ) -> None:
         self._client = client
-        self._place = where
-        self._index = f"{where.name}-lock"
+        self._address = address
+        self._index = f"{address.name}-lock"
         self._stale_s = stale_s
         self._renew_s = renew_s
         self._token = secrets.token_hex(8)
@@ -64,7 +64,7 @@ class ElasticLock:
         self._thread = threading.Thread(target=self._keep_renewing, daemon=True)
 
     def __enter__(self) -> Self:
-        with engine_errors(self._place):
+        with engine_errors(self._address):
             self._make_index()
             self._take()
         self._thread.start()
@@ -83,11 +83,11 @@ class ElasticLock:
 
     def check(self) -> None:
         """Raises BioqaError if another process has the lock, or the server cannot be asked."""
-        with engine_errors(self._place):
+        with engine_errors(self._address):
             self._renew()
         if self._lost:
             raise BioqaError(
-                f"another process took the lock on {self._place}, because this one had not renewed it for "
+                f"another process took the lock on {self._address}, because this one had not renewed it for "
                 f"{self._stale_s:.0f} s; run it again to go on"
             )
 
@@ -102,7 +102,9 @@ class ElasticLock:
             self._refuse_unless_stale(held["_source"])
             self._put(_position(held))
         except (ConflictError, NotFoundError) as error:
-            raise BioqaError(f"another update of {self._place} began or ended just now; try again") from error
+            raise BioqaError(
+                f"another update of {self._address} began or ended just now; try again"
+            ) from error
 
     def _refuse_unless_stale(self, lock: Mapping[str, Any]) -> None:
         age = time.time() - float(lock["at"])
@@ -110,7 +112,7 @@ class ElasticLock:
             return
         if age < self._stale_s and not _has_ended(lock["process"]):
             raise BioqaError(
-                f"another update of {self._place} is under way, by {lock['owner']}, which renewed its lock "
+                f"another update of {self._address} is under way, by {lock['owner']}, which renewed its lock "
                 f"{max(0.0, age):.0f} s ago; wait for it to end"
             )
 

@@ -13,27 +13,27 @@ from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.releases.elastic_lock import ElasticLock
 from bioqa.indexer.releases.shelf import Release, parse_release_name
+from bioqa.indexer.search.address import Access, IndexAddress
 from bioqa.indexer.search.base import IndexStats
 from bioqa.indexer.search.connection import connect, engine_errors
 from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
-from bioqa.indexer.search.place import Access, Place
 
 NOTE = "release"
 """Under which an index keeps whether it served, and what served before it."""
 
 
 class ElasticShelf:
-    """``where.name`` is the alias. Close it when done."""
+    """``address.name`` is the alias. Close it when done."""
 
-    def __init__(self, where: Place, access: Access, shape: Shape = DEFAULT_SHAPE) -> None:
+    def __init__(self, address: IndexAddress, access: Access, shape: Shape = DEFAULT_SHAPE) -> None:
         """Raises BioqaError if the server cannot be used, or if an index has the alias's name."""
-        self._place = where
+        self._address = address
         self._access = access
         self._shape = shape
-        self.where = str(where)
-        self.base = where.name
-        self._client = connect(where, access)
+        self.where = str(address)
+        self.base = address.name
+        self._client = connect(address, access)
         try:
             self._holders()
         except BaseException:
@@ -49,10 +49,10 @@ class ElasticShelf:
         self._client.close()
 
     def lock(self) -> AbstractContextManager[ElasticLock]:
-        return ElasticLock(self._client, self._place)
+        return ElasticLock(self._client, self._address)
 
     def releases(self) -> tuple[Release, ...]:
-        with engine_errors(self._place):
+        with engine_errors(self._address):
             found = self._client.indices.get_mapping(
                 index=f"{self.base}-*", ignore_unavailable=True, allow_no_indices=True
             ).body
@@ -82,7 +82,7 @@ class ElasticShelf:
 
     def target(self, name: str, joiner: str) -> LoadTarget:
         # A connection of its own: it is closed with the target.
-        at = Place(self._place.hosts, name)
+        at = IndexAddress(self._address.hosts, name)
         client = connect(at, self._access)
         return ElasticTarget(ElasticIndex.create(client, at, joiner, self._shape, self._access.patience_s))
 
@@ -110,24 +110,26 @@ class ElasticShelf:
     def drop(self, name: str) -> None:
         if name in self._holders():
             raise BioqaError(f"{name} is serving; it is not dropped")
-        with engine_errors(self._place):
+        with engine_errors(self._address):
             # The ledger first: a ledger without its index would be taken for that of the next one so named.
             for index in (ledger_name(name), name):
                 self._client.indices.delete(index=index, ignore_unavailable=True)
 
     def _index(self, name: str) -> ElasticIndex:
-        return ElasticIndex.open(self._client, Place(self._place.hosts, name), self._access.patience_s)
+        return ElasticIndex.open(
+            self._client, IndexAddress(self._address.hosts, name), self._access.patience_s
+        )
 
     def _exists(self, name: str) -> bool:
-        with engine_errors(self._place):
+        with engine_errors(self._address):
             return bool(self._client.indices.exists(index=name))
 
     def _holders(self) -> set[str]:
         """The indices that the alias stands for."""
-        found = _get_alias(self._client, self._place)
+        found = _get_alias(self._client, self._address)
         if self.base in found:
             raise BioqaError(
-                f"{self.base} at {self._place.hosts[0]} is an index, made by `bioqa index`, and no alias, "
+                f"{self.base} at {self._address.hosts[0]} is an index, made by `bioqa index`, and no alias, "
                 "which releases need: give `bioqa update` another name, or delete that index first"
             )
         return set(found)
@@ -137,15 +139,15 @@ class ElasticShelf:
         actions: list[dict[str, Any]] = [
             {"remove": {"index": other, "alias": self.base, "must_exist": True}} for other in sorted(others)
         ]
-        with engine_errors(self._place):
+        with engine_errors(self._address):
             self._client.indices.update_aliases(
                 actions=[*actions, {"add": {"index": name, "alias": self.base}}]
             )
 
 
-def _get_alias(client: Elasticsearch, where: Place) -> dict[str, Any]:
-    with engine_errors(where):
+def _get_alias(client: Elasticsearch, address: IndexAddress) -> dict[str, Any]:
+    with engine_errors(address):
         try:
-            return dict(client.indices.get_alias(index=where.name).body)
+            return dict(client.indices.get_alias(index=address.name).body)
         except NotFoundError:
             return {}

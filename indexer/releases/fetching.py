@@ -4,14 +4,14 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from bioqa.indexer.releases.source import BadFile, Fetched, Published, Source
+from bioqa.indexer.releases.source import BadFile, FetchedFile, PublishedFile, Source
 
 
 def fetch_ahead(
-    source: Source, files: Sequence[Published], threads: int, ahead: int
-) -> Generator[Fetched, None, tuple[Published, BadFile] | None]:
+    source: Source, files: Sequence[PublishedFile], threads: int, ahead: int
+) -> Generator[FetchedFile, None, tuple[PublishedFile, BadFile] | None]:
     """Each file when it lies here. Ends before one that is broken, and returns it with what is wrong."""
-    fetching: deque[tuple[Published, Future[Fetched]]] = deque()
+    fetching: deque[tuple[PublishedFile, Future[FetchedFile]]] = deque()
     remaining = iter(files)
     with ThreadPoolExecutor(threads, thread_name_prefix="fetching") as pool:
         try:

@@ -17,8 +17,8 @@ from bioqa.indexer.search.base import IndexStats
 from bioqa.indexer.search.folder import DESCRIPTION
 from bioqa.indexer.search.tantivy import TantivyIndex
 
-NAMES = "releases.json"
-LOCK = "update.lock"
+RELEASES_FILE = "releases.json"
+LOCK_FILE = "update.lock"
 BASE = "medline"
 FORMAT = 1
 
@@ -37,7 +37,7 @@ class FolderShelf:
                 f"{folder} is an index made by `bioqa index`, not a folder of releases; "
                 "give `bioqa update` another folder"
             )
-        if folder.is_dir() and not (folder / NAMES).exists() and _foreign(folder):
+        if folder.is_dir() and not (folder / RELEASES_FILE).exists() and _foreign(folder):
             raise BioqaError(f"{folder} holds other files and no releases; choose an empty folder")
         self._folder = folder
         self.where = str(folder)
@@ -46,7 +46,7 @@ class FolderShelf:
     def lock(self) -> Iterator["FolderShelf"]:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            stream = (self._folder / LOCK).open("a+")
+            stream = (self._folder / LOCK_FILE).open("a+")
         except OSError as error:
             raise BioqaError(f"cannot write to {self._folder}: {error.strerror or error}") from error
         with stream:
@@ -75,12 +75,14 @@ class FolderShelf:
         name = self._read()["serving"]
         found = next((release for release in self.releases() if release.name == name), None)
         if name is not None and found is None:
-            raise BioqaError(f"{self._folder / NAMES} says that {name} serves, and there is no such folder")
+            raise BioqaError(
+                f"{self._folder / RELEASES_FILE} says that {name} serves, and there is no such folder"
+            )
         return found
 
     def target(self, name: str, joiner: str) -> LoadTarget:
-        if not (self._folder / NAMES).exists():
-            write_json(self._folder / NAMES, self._read())
+        if not (self._folder / RELEASES_FILE).exists():
+            write_json(self._folder / RELEASES_FILE, self._read())
         return FolderTarget(self._folder / name, joiner)
 
     def ledger(self, name: str) -> tuple[LoadedFile, ...]:
@@ -93,10 +95,10 @@ class FolderShelf:
     def serve(self, name: str, previous: str | None) -> None:
         state = self._read()
         state["releases"] = {**state["releases"], name: {"served": True, "previous": previous}}
-        write_json(self._folder / NAMES, {**state, "serving": name})
+        write_json(self._folder / RELEASES_FILE, {**state, "serving": name})
 
     def go_back(self, name: str) -> None:
-        write_json(self._folder / NAMES, {**self._read(), "serving": name})
+        write_json(self._folder / RELEASES_FILE, {**self._read(), "serving": name})
 
     def drop(self, name: str) -> None:
         state = self._read()
@@ -110,7 +112,7 @@ class FolderShelf:
         except OSError as error:
             raise BioqaError(f"cannot remove {self._folder / name}: {error.strerror or error}") from error
         kept = {other: note for other, note in state["releases"].items() if other != name}
-        write_json(self._folder / NAMES, {**state, "releases": kept})
+        write_json(self._folder / RELEASES_FILE, {**state, "releases": kept})
 
     def _read(self) -> dict[str, Any]:
         return _read(self._folder)
@@ -132,7 +134,7 @@ class CurrentFolder:
 
     def _state(self) -> tuple[int, int] | None:
         try:
-            status = (self._path / NAMES).stat()
+            status = (self._path / RELEASES_FILE).stat()
         except OSError:
             return None
         return status.st_ino, status.st_mtime_ns
@@ -143,7 +145,7 @@ def current_folder(path: Path) -> Path:
 
     Raises BioqaError if no release serves yet.
     """
-    if not (path / NAMES).exists():
+    if not (path / RELEASES_FILE).exists():
         return path
     name: str | None = _read(path)["serving"]
     if name is None:
@@ -152,7 +154,7 @@ def current_folder(path: Path) -> Path:
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    path = folder / NAMES
+    path = folder / RELEASES_FILE
     if not path.exists():
         return {"format": FORMAT, "serving": None, "releases": {}}
     state = read_json(path)
@@ -170,4 +172,4 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 def _foreign(folder: Path) -> bool:
-    return any(entry.name != LOCK and not entry.name.endswith(".tmp") for entry in folder.iterdir())
+    return any(entry.name != LOCK_FILE and not entry.name.endswith(".tmp") for entry in folder.iterdir())

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import MEDLINE_NAME, LoadedFile
-from bioqa.indexer.releases.source import CENTURY, Published
+from bioqa.indexer.releases.source import CENTURY, PublishedFile
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     year: int
-    files: tuple[Published, ...]
+    files: tuple[PublishedFile, ...]
     """To be loaded, in this order."""
     waiting: tuple[str, ...] = ()
     """Files that cannot be loaded yet."""
@@ -25,14 +25,14 @@ class Plan:
     """What else is to be said."""
 
 
-def year_of(listing: Iterable[Published], serving: int | None) -> int:
+def year_of(listing: Iterable[PublishedFile], serving: int | None) -> int:
     """The year whose release is to be served: the latest with a baseline, or the one serving.
 
     Raises BioqaError if there is neither, or nothing of that year.
     """
     files = list(listing)
-    years = {file.year for file in files if file.part == "baseline"}
-    updates = [file for file in files if file.part == "updatefiles"]
+    years = {file.year for file in files if file.directory == "baseline"}
+    updates = [file for file in files if file.directory == "updatefiles"]
     if serving is None and not years:
         if updates:
             raise BioqaError(
@@ -49,7 +49,7 @@ def year_of(listing: Iterable[Published], serving: int | None) -> int:
     return year
 
 
-def make_plan(listing: Sequence[Published], year: int, ledger: Sequence[LoadedFile]) -> Plan:
+def make_plan(listing: Sequence[PublishedFile], year: int, ledger: Sequence[LoadedFile]) -> Plan:
     """The files of ``year`` that an index with this ledger lacks.
 
     Raises BioqaError if the baseline has gaps or is missing, or if numbers contradict each other.
@@ -63,7 +63,7 @@ def make_plan(listing: Sequence[Published], year: int, ledger: Sequence[LoadedFi
         )
     _check_baseline(files, done, year)
     last = max([*files, *done], default=0)
-    wanted: list[Published] = []
+    wanted: list[PublishedFile] = []
     fault = None
     for number in range(1, last + 1):
         file = files.get(number)
@@ -81,17 +81,17 @@ def make_plan(listing: Sequence[Published], year: int, ledger: Sequence[LoadedFi
 
 
 def _finished(
-    listing: Sequence[Published],
+    listing: Sequence[PublishedFile],
     year: int,
-    files: dict[int, Published],
+    files: dict[int, PublishedFile],
     held: set[str],
-    wanted: Sequence[Published],
+    wanted: Sequence[PublishedFile],
     fault: str | None,
 ) -> Plan:
     taken = held | {file.name for file in wanted}
     waiting = [file.name for _, file in sorted(files.items()) if file.name not in taken]
     faults = [f"{fault}; {len(waiting)} of the files listed wait for it"] if fault else []
-    baselines = {file.year for file in listing if file.part == "baseline"}
+    baselines = {file.year for file in listing if file.directory == "baseline"}
     if early := sorted(file.name for file in listing if file.year > year and file.year not in baselines):
         waiting += early
         faults.append(f"{early[0]} waits for its baseline: baseline/ has no file of its year")
@@ -101,14 +101,14 @@ def _finished(
     return Plan(year, tuple(wanted), tuple(waiting), tuple(faults), tuple(notes))
 
 
-def changed_files(listing: Iterable[Published], ledger: Iterable[LoadedFile]) -> list[str]:
+def changed_files(listing: Iterable[PublishedFile], ledger: Iterable[LoadedFile]) -> list[str]:
     """Files that the source now has with another content than was loaded, as far as it tells."""
     loaded = {entry.name: entry.md5 for entry in ledger}
     return [file.name for file in listing if file.md5 and loaded.get(file.name, file.md5) != file.md5]
 
 
-def _check_baseline(files: dict[int, Published], done: set[int], year: int) -> None:
-    baseline = {number for number, file in files.items() if file.part == "baseline"}
+def _check_baseline(files: dict[int, PublishedFile], done: set[int], year: int) -> None:
+    baseline = {number for number, file in files.items() if file.directory == "baseline"}
     updates = set(files) - baseline
     if not baseline and not done:
         first = files[min(updates)].name if updates else f"any file of {year}"
@@ -124,12 +124,14 @@ def _check_baseline(files: dict[int, Published], done: set[int], year: int) -> N
         )
 
 
-def _by_number(files: Iterable[Published]) -> dict[int, Published]:
-    numbered: dict[int, Published] = {}
+def _by_number(files: Iterable[PublishedFile]) -> dict[int, PublishedFile]:
+    numbered: dict[int, PublishedFile] = {}
     for file in files:
         other = numbered.setdefault(file.number, file)
         if other is not file:
-            raise BioqaError(f"{other.part}/{other.name} and {file.part}/{file.name} have the same number")
+            raise BioqaError(
+                f"{other.directory}/{other.name} and {file.directory}/{file.name} have the same number"
+            )
     return numbered
 
 
@@ -148,7 +150,7 @@ def _name(year: int, number: int) -> str:
     return f"pubmed{year - CENTURY:02}n{number:04}.xml.gz"
 
 
-def _listed_years(files: Iterable[Published]) -> str:
+def _listed_years(files: Iterable[PublishedFile]) -> str:
     return ", ".join(map(str, sorted({file.year for file in files}))) or "no year"
 
 

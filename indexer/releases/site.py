@@ -20,11 +20,11 @@ from urllib3.response import BaseHTTPResponse
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases.source import (
-    PARTS,
+    DIRECTORIES,
     BadFile,
-    Fetched,
-    Part,
-    Published,
+    Directory,
+    FetchedFile,
+    PublishedFile,
     md5_of,
     md5_path,
     medline_names,
@@ -33,15 +33,15 @@ from bioqa.indexer.releases.source import (
 
 NLM = "https://ftp.ncbi.nlm.nih.gov/pubmed/"
 
-CONNECTIONS = 8
+MAX_CONNECTIONS = 8
 """Kept open at most."""
 
-TRIES = 6
+MAX_TRIES = 6
 """How often in a row a request may fail, or a download make no headway."""
 
-LONGEST_WAIT_S = 60.0
+MAX_WAIT_S = 60.0
 CHUNK = 1 << 18
-SPARE_BYTES = 200_000_000
+MIN_FREE_BYTES = 200_000_000
 """What a download must leave free on the cache's disk."""
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
@@ -67,24 +67,24 @@ class SiteSource:
     ) -> None:
         self._pool.clear()
 
-    def listing(self) -> tuple[Published, ...]:
-        return tuple(file for part in PARTS for file in self._listed(part))
+    def listing(self) -> tuple[PublishedFile, ...]:
+        return tuple(file for directory in DIRECTORIES for file in self._listed(directory))
 
-    def _listed(self, part: Part) -> list[Published]:
-        url = urljoin(self.where, f"{part}/")
+    def _listed(self, directory: Directory) -> list[PublishedFile]:
+        url = urljoin(self.where, f"{directory}/")
         names = linked_names(self._get(url), url)
-        return [Published(name, part, ready=f"{name}.md5" in names) for name in medline_names(names)]
+        return [PublishedFile(name, directory, ready=f"{name}.md5" in names) for name in medline_names(names)]
 
-    def fetch(self, file: Published) -> Fetched:
-        path = self._cache / file.part / file.name
+    def fetch(self, file: PublishedFile) -> FetchedFile:
+        path = self._cache / file.directory / file.name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             return _cached(file, path) or self._fetch_anew(file, path)
         except OSError as error:
             raise BioqaError(f"cannot use the cache {path.parent}: {error.strerror or error}") from error
 
-    def _fetch_anew(self, file: Published, path: Path) -> Fetched:
-        url = urljoin(self.where, f"{file.part}/{file.name}")
+    def _fetch_anew(self, file: PublishedFile, path: Path) -> FetchedFile:
+        url = urljoin(self.where, f"{file.directory}/{file.name}")
         part = path.with_name(path.name + ".part")
         downloaded = 0
         for _ in range(2):
@@ -96,7 +96,7 @@ class SiteSource:
             if found == told:
                 md5_path(path).write_bytes(sidecar)
                 part.replace(path)
-                return Fetched(file, path, told, checked=True, downloaded_bytes=downloaded)
+                return FetchedFile(file, path, told, checked=True, downloaded_bytes=downloaded)
             part.unlink()
         raise BadFile(f"{url}: fetched twice, its md5 is {found}, and its .md5 says {told}")
 
@@ -113,9 +113,9 @@ class SiteSource:
                 return received
             except HTTPError as error:
                 failures = 1 if received > before else failures + 1
-                if failures >= TRIES:
+                if failures >= MAX_TRIES:
                     raise BioqaError(f"{url}: {_plain(error)}; gave up after {failures} tries") from error
-                time.sleep(min(LONGEST_WAIT_S, self._backoff_s * 2 ** (failures - 1)))
+                time.sleep(min(MAX_WAIT_S, self._backoff_s * 2 ** (failures - 1)))
             finally:
                 response.close()
 
@@ -152,7 +152,7 @@ class SiteSource:
                 redirect=False,
             )
         except HTTPError as error:
-            raise BioqaError(f"{url}: {_plain(error)}; gave up after {TRIES} tries") from error
+            raise BioqaError(f"{url}: {_plain(error)}; gave up after {MAX_TRIES} tries") from error
 
 
 def linked_names(page: bytes, url: str) -> set[str]:
@@ -165,13 +165,13 @@ def linked_names(page: bytes, url: str) -> set[str]:
     return {unquote(href.removeprefix(url)) for href in hrefs if href.startswith(url) and href != url}
 
 
-def _cached(file: Published, path: Path) -> Fetched | None:
+def _cached(file: PublishedFile, path: Path) -> FetchedFile | None:
     sidecar = md5_path(path)
     if path.is_file() and sidecar.is_file():
         md5 = md5_of(path)
         with suppress(BadFile):
             if md5 == parse_md5(sidecar.read_bytes(), file.name, sidecar):
-                return Fetched(file, path, md5, checked=True)
+                return FetchedFile(file, path, md5, checked=True)
     return None
 
 
@@ -181,15 +181,15 @@ def _pool(url: str, timeout_s: float, backoff_s: float) -> urllib3.PoolManager:
         raise BioqaError(f"{url}: only https:// is fetched from; a folder is given by its path")
     timeout = urllib3.Timeout(connect=timeout_s, read=timeout_s)
     retries = urllib3.Retry(
-        total=TRIES - 1, backoff_factor=backoff_s, backoff_max=LONGEST_WAIT_S, status_forcelist=_BUSY
+        total=MAX_TRIES - 1, backoff_factor=backoff_s, backoff_max=MAX_WAIT_S, status_forcelist=_BUSY
     )
     proxy = getproxies().get(parts.scheme)
     if proxy is None or proxy_bypass(parts.hostname or ""):
-        return urllib3.PoolManager(maxsize=CONNECTIONS, timeout=timeout, retries=retries)
+        return urllib3.PoolManager(maxsize=MAX_CONNECTIONS, timeout=timeout, retries=retries)
     return urllib3.ProxyManager(
         proxy,
         proxy_headers=_proxy_credentials(proxy),
-        maxsize=CONNECTIONS,
+        maxsize=MAX_CONNECTIONS,
         timeout=timeout,
         retries=retries,
     )
@@ -216,7 +216,7 @@ def _check_status(response: BaseHTTPResponse, url: str, wanted: tuple[int, ...])
 
 def _check_space(folder: Path, needed: int) -> None:
     free = shutil.disk_usage(folder).free
-    if free < needed + SPARE_BYTES:
+    if free < needed + MIN_FREE_BYTES:
         raise BioqaError(
             f"the disk of the cache {folder} is almost full: {free / 1e6:.0f} MB free, and the next file "
             f"takes {needed / 1e6:.0f} MB; free some space and run it again"

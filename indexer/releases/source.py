@@ -10,8 +10,8 @@ from typing import Literal, Protocol
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import MEDLINE_NAME
 
-Part = Literal["baseline", "updatefiles"]
-PARTS: tuple[Part, ...] = ("baseline", "updatefiles")
+Directory = Literal["baseline", "updatefiles"]
+DIRECTORIES: tuple[Directory, ...] = ("baseline", "updatefiles")
 
 CENTURY = 2000
 """Names have two digits of the year."""
@@ -28,11 +28,11 @@ class BadFile(BioqaError):
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedFile:
     """A file that a source offers."""
 
     name: str
-    part: Part
+    directory: Directory
     ready: bool = True
     """False while a site lists the file but not yet its ``.md5``."""
     md5: str | None = None
@@ -49,10 +49,10 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedFile:
     """A file that lies here, and whose md5 is the one that NLM tells, if it tells one."""
 
-    file: Published
+    file: PublishedFile
     path: Path
     md5: str
     checked: bool
@@ -65,11 +65,11 @@ class Source(Protocol):
     @property
     def where(self) -> str: ...
 
-    def listing(self) -> tuple[Published, ...]:
+    def listing(self) -> tuple[PublishedFile, ...]:
         """What there is at this moment. Raises BioqaError if that cannot be known."""
         ...
 
-    def fetch(self, file: Published) -> Fetched:
+    def fetch(self, file: PublishedFile) -> FetchedFile:
         """Have the file here; several threads may call it. Raises BadFile if it is broken or gone, BioqaError
         if the source is."""
         ...
@@ -82,22 +82,22 @@ class FolderSource:
         self._folder = folder
         self.where = str(folder)
 
-    def listing(self) -> tuple[Published, ...]:
-        folders = {part: self._folder / part for part in PARTS}
+    def listing(self) -> tuple[PublishedFile, ...]:
+        folders = {directory: self._folder / directory for directory in DIRECTORIES}
         if not any(folder.is_dir() for folder in folders.values()):
             raise BioqaError(f"{self._folder} has no folder baseline/ or updatefiles/, as NLM's site has")
         try:
             return tuple(
-                Published(name, part, md5=_told_md5(folder / name))
-                for part, folder in folders.items()
+                PublishedFile(name, directory, md5=_told_md5(folder / name))
+                for directory, folder in folders.items()
                 if folder.is_dir()
                 for name in medline_names(entry.name for entry in folder.iterdir())
             )
         except OSError as error:
             raise BioqaError(f"cannot read {self._folder}: {error}") from error
 
-    def fetch(self, file: Published) -> Fetched:
-        path = self._folder / file.part / file.name
+    def fetch(self, file: PublishedFile) -> FetchedFile:
+        path = self._folder / file.directory / file.name
         try:
             found = md5_of(path)
             sidecar = md5_path(path)
@@ -106,7 +106,7 @@ class FolderSource:
             raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from error
         if told not in (None, found):
             raise BadFile(f"{path}: its md5 is {found}, and {sidecar.name} says {told}: copy it anew")
-        return Fetched(file, path, found, checked=told is not None)
+        return FetchedFile(file, path, found, checked=told is not None)
 
 
 def medline_names(names: Iterable[str]) -> list[str]:

@@ -15,23 +15,23 @@ from itertools import islice
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import LoadedFile
-from bioqa.indexer.loading.load import DEFAULT_WORKERS, Progress, RefusedFile, load
+from bioqa.indexer.loading.run import DEFAULT_WORKERS, LoadProgress, RefusedFile, load
 from bioqa.indexer.loading.target import LoadTarget
-from bioqa.indexer.releases.checks import Check, Held, release_checks, share_checks
+from bioqa.indexer.releases.checks import Check, ReleaseContent, release_checks, share_checks
 from bioqa.indexer.releases.fetching import fetch_ahead
 from bioqa.indexer.releases.planning import Plan, changed_files, make_plan, year_of
 from bioqa.indexer.releases.shelf import Choice, Lock, Release, Shelf, choose, to_drop
-from bioqa.indexer.releases.source import Fetched, Published, Source
+from bioqa.indexer.releases.source import FetchedFile, PublishedFile, Source
 
-TOGETHER = 50
+FILES_PER_LOAD = 50
 """Files loaded by one call, while the next ones are fetched."""
 
-FETCHING = 3
+PARALLEL_FETCHES = 3
 """Files fetched at once: NLM asks not to be hurried."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class UpdateOptions:
     rebuild: bool = False
     """Build anew a year's release that serves already."""
     force: bool = False
@@ -85,11 +85,13 @@ class Rollback:
     serving: str
 
 
-Told = Callable[[str, Progress], None]
+ReportProgress = Callable[[str, LoadProgress], None]
 """Given the release's name; the files are those known of so far."""
 
 
-def update(source: Source, shelf: Shelf, options: Options, told: Told | None = None) -> UpdateReport:
+def update(
+    source: Source, shelf: Shelf, options: UpdateOptions, told: ReportProgress | None = None
+) -> UpdateReport:
     """Raises BioqaError if the source or the index cannot be used, or the files contradict each other."""
     begun = time.monotonic()
     with shelf.lock() as lock:
@@ -98,7 +100,7 @@ def update(source: Source, shelf: Shelf, options: Options, told: Told | None = N
         return run.report(time.monotonic() - begun)
 
 
-def preview(source: Source, shelf: Shelf, options: Options) -> Preview:
+def preview(source: Source, shelf: Shelf, options: UpdateOptions) -> Preview:
     """Nothing is fetched, loaded or locked."""
     serving = shelf.serving()
     listing = source.listing()
@@ -126,7 +128,9 @@ def roll_back(shelf: Shelf) -> Rollback:
 
 
 class _Run:
-    def __init__(self, source: Source, shelf: Shelf, lock: Lock, options: Options, told: Told | None) -> None:
+    def __init__(
+        self, source: Source, shelf: Shelf, lock: Lock, options: UpdateOptions, told: ReportProgress | None
+    ) -> None:
         self._source = source
         self._shelf = shelf
         self._lock = lock
@@ -185,7 +189,7 @@ class _Run:
         else:
             self._build(listing)
 
-    def _update(self, serving: Release, listing: Sequence[Published]) -> None:
+    def _update(self, serving: Release, listing: Sequence[PublishedFile]) -> None:
         before = self._shelf.stats(serving.name)
         with closing(self._shelf.target(serving.name, before.joiner)) as target:
             plan = make_plan(listing, serving.year, target.loaded)
@@ -196,22 +200,24 @@ class _Run:
         if self._loaded:
             self._checks += share_checks(after, before)
 
-    def _build(self, listing: Sequence[Published]) -> None:
+    def _build(self, listing: Sequence[PublishedFile]) -> None:
         name, shelf = self._choice.release, self._shelf
         make_plan(listing, self._year, shelf.ledger(name))  # nothing is made if it cannot be filled
         previous = None
         if self._before is not None:
-            previous = Held(shelf.stats(self._before.name), shelf.ledger(self._before.name))
+            previous = ReleaseContent(shelf.stats(self._before.name), shelf.ledger(self._before.name))
         with closing(shelf.target(name, previous.stats.joiner if previous else "")) as target:
             listing, plan = self._load_all(listing, target)
             self._finish(plan, listing, target)
-            new = Held(shelf.stats(name), target.loaded)
+            new = ReleaseContent(shelf.stats(name), target.loaded)
         self._documents = new.stats.documents
         self._checks += release_checks(new, *self._baseline(listing, new), previous)
         if self._options.force or all(check.passed for check in self._checks):
             self._switch(name)
 
-    def _load_all(self, listing: Sequence[Published], target: LoadTarget) -> tuple[Sequence[Published], Plan]:
+    def _load_all(
+        self, listing: Sequence[PublishedFile], target: LoadTarget
+    ) -> tuple[Sequence[PublishedFile], Plan]:
         """Load until the source has nothing more: days may pass, and what it says meanwhile counts too."""
         while True:
             plan = make_plan(listing, self._year, target.loaded)
@@ -220,9 +226,9 @@ class _Run:
                 return listing, plan
             listing = self._source.listing()
 
-    def _baseline(self, listing: Sequence[Published], new: Held) -> tuple[int, list[str]]:
+    def _baseline(self, listing: Sequence[PublishedFile], new: ReleaseContent) -> tuple[int, list[str]]:
         """The number of its last file, and which of its files were not loaded."""
-        files = [file for file in listing if file.part == "baseline" and file.year == self._year]
+        files = [file for file in listing if file.directory == "baseline" and file.year == self._year]
         held = {entry.name for entry in new.ledger} | set(self._known)
         missing = sorted(file.name for file in files if file.name not in held)
         return max((file.number for file in files), default=0), missing
@@ -241,7 +247,7 @@ class _Run:
             if not other.served and other.name != name
         ]
 
-    def _finish(self, plan: Plan, listing: Sequence[Published], target: LoadTarget) -> None:
+    def _finish(self, plan: Plan, listing: Sequence[PublishedFile], target: LoadTarget) -> None:
         """Say what was left, once nothing more is loaded."""
         if self._loaded or not self._choice.in_place:
             target.finish()
@@ -256,24 +262,24 @@ class _Run:
                 "--rebuild takes them up"
             )
 
-    def _load(self, files: Sequence[Published], target: LoadTarget) -> bool:
+    def _load(self, files: Sequence[PublishedFile], target: LoadTarget) -> bool:
         """Load in this order; False if a file was refused, and those behind it wait."""
         done = 0
         with closing(self._fetched(files)) as fetched:
-            while some := list(islice(fetched, TOGETHER)):
+            while some := list(islice(fetched, FILES_PER_LOAD)):
                 self._load_some(some, done, len(files), target)
                 done += len(some)
                 if self._refused:
                     break
         return not self._refused
 
-    def _fetched(self, files: Sequence[Published]) -> Generator[Fetched, None, None]:
-        bad = yield from fetch_ahead(self._source, files, FETCHING, TOGETHER)
+    def _fetched(self, files: Sequence[PublishedFile]) -> Generator[FetchedFile, None, None]:
+        bad = yield from fetch_ahead(self._source, files, PARALLEL_FETCHES, FILES_PER_LOAD)
         if bad is not None:
             self._refused.append(RefusedFile(bad[0].name, str(bad[1])))
 
-    def _load_some(self, some: Sequence[Fetched], done: int, files: int, target: LoadTarget) -> None:
-        def told(state: Progress) -> None:
+    def _load_some(self, some: Sequence[FetchedFile], done: int, files: int, target: LoadTarget) -> None:
+        def told(state: LoadProgress) -> None:
             if self._told is not None:
                 state = replace(state, files_done=done + state.files_done, files=files)
                 self._told(self._choice.release, state)

@@ -19,24 +19,24 @@ from elastic_transport import ConnectionTimeout, TlsError, TransportError
 from elasticsearch import ApiError, Elasticsearch
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.connection import (
-    LONGEST_REASON,
+    MAX_REASON_LENGTH,
     RETRIED_STATUS,
     describe,
     describe_fault,
     disk_full,
     is_disk_full,
 )
-from bioqa.indexer.search.place import Place
 
 REQUEST_BYTES = 4_000_000
 SENDERS = 2
 """Requests under way at once: while the server works at one, the next is on its way."""
 
-LEAST_TIMEOUT_S = 120.0
+MIN_TIMEOUT_S = 120.0
 """A busy server may take its time over a request that it will still do."""
 
-FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 15.0
+FIRST_WAIT_S, MAX_WAIT_S = 0.25, 15.0
 
 _FILTER = (
     "items.*.status,items.*.result,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
@@ -80,14 +80,14 @@ class BulkWriter:
     def __init__(
         self,
         client: Elasticsearch,
-        where: Place,
+        address: IndexAddress,
         patience_s: float,
         senders: int = SENDERS,
         request_bytes: int = REQUEST_BYTES,
     ) -> None:
         # The tries are made here, at growing distances; the client would make them at once.
-        self.client = client.options(max_retries=0, request_timeout=LEAST_TIMEOUT_S)
-        self._where = where
+        self.client = client.options(max_retries=0, request_timeout=MIN_TIMEOUT_S)
+        self._address = address
         self._request_bytes = request_bytes
         self._senders = senders
         self._threads: ThreadPoolExecutor | None = None
@@ -126,7 +126,7 @@ class BulkWriter:
             self._threads.shutdown()
             self._threads = None
 
-    def patiently(self, ask: Callable[[], Answered]) -> Answered:
+    def with_retries(self, ask: Callable[[], Answered]) -> Answered:
         """Ask, and ask again while the server is away or has too much to do.
 
         ``ask`` should use ``self.client``, which does not try again by itself."""
@@ -171,7 +171,7 @@ class BulkWriter:
                 outcome = self._outcome(operation, item)
                 if outcome is None:
                     again.append(operation)
-                    reason = describe_fault(item["error"], item["status"], self._where)
+                    reason = describe_fault(item["error"], item["status"], self._address)
                 else:
                     done.append(outcome)
             if len(again) < len(remaining):
@@ -195,7 +195,7 @@ class BulkWriter:
         lines.append(b"")
         answer = self.client.perform_request(
             "POST",
-            f"/{self._where.name}/_bulk?filter_path={_FILTER}",
+            f"/{self._address.name}/_bulk?filter_path={_FILTER}",
             headers={
                 "accept": "application/vnd.elasticsearch+json; compatible-with=9",
                 "content-type": "application/vnd.elasticsearch+x-ndjson; compatible-with=9",
@@ -222,9 +222,9 @@ class BulkWriter:
         if status == 409:
             return Outcome(operation, "conflict")
         if is_disk_full(kind, reason):
-            raise BioqaError(f"{disk_full(self._where.name)} ({reason})")
+            raise BioqaError(f"{disk_full(self._address.name)} ({reason})")
         if kind == "index_not_found_exception":
-            raise BioqaError(f"the index {self._where.name} is gone: it was deleted while being loaded")
+            raise BioqaError(f"the index {self._address.name} is gone: it was deleted while being loaded")
         if status in RETRIED_STATUS:
             return None
         return Outcome(operation, "rejected", _reason(item))
@@ -235,8 +235,8 @@ class BulkWriter:
         if isinstance(error, Unfinished):
             patience.wait(tries, str(error))
             return
-        words = describe(error, self._where)
-        if not _worth_another_try(error) or words.startswith(disk_full(self._where.name)):
+        words = describe(error, self._address)
+        if not _worth_another_try(error) or words.startswith(disk_full(self._address.name)):
             raise BioqaError(words) from error
         patience.wait(tries, words)
 
@@ -270,7 +270,7 @@ class _Patience:
         if now - self._told > 10:
             self._told = now
             log.warning("%s; trying again for up to %.0f s", reason, self.seconds - idle)
-        longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(tries - 1, 10))
+        longest = min(MAX_WAIT_S, FIRST_WAIT_S * 2 ** min(tries - 1, 10))
         self._stopped.wait(longest * random.uniform(0.5, 1.0))  # noqa: S311 - spreads the senders' tries
 
 
@@ -288,4 +288,4 @@ def _reason(item: dict[str, Any]) -> str:
     error = item.get("error", {})
     cause = (error.get("caused_by") or {}).get("reason")
     parts = (error.get("type"), error.get("reason"), cause)
-    return ": ".join(str(part)[:LONGEST_REASON] for part in parts if part)
+    return ": ".join(str(part)[:MAX_REASON_LENGTH] for part in parts if part)

@@ -17,7 +17,7 @@ from elasticsearch import (
 )
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.search.place import NO_CREDENTIALS, Access, Place
+from bioqa.indexer.search.address import NO_CREDENTIALS, Access, IndexAddress
 
 MAJOR = 9
 """The server's major version must be the client's."""
@@ -25,7 +25,7 @@ MAJOR = 9
 RETRIED_STATUS = (429, 502, 503, 504)
 """Answers of a server, or of a proxy before it, that another try may mend."""
 
-LONGEST_REASON = 300
+MAX_REASON_LENGTH = 300
 """A server can quote a whole document."""
 
 OTHER_MAJOR = "media_type_header_exception"
@@ -36,34 +36,34 @@ class WrongServer(BioqaError):
     """What answers is no Elasticsearch of the right major version."""
 
 
-def connect(where: Place, access: Access = NO_CREDENTIALS) -> Elasticsearch:
+def connect(address: IndexAddress, access: Access = NO_CREDENTIALS) -> Elasticsearch:
     """A client that has been answered. Threads may share it.
 
     Raises BioqaError in plain words if no host answers, refuses the credentials, or is not Elasticsearch 9.
     """
     client = Elasticsearch(
-        list(where.hosts),
+        list(address.hosts),
         api_key=access.api_key or None,
         basic_auth=(access.user, access.password) if access.user and not access.api_key else None,
-        ssl_context=_tls(where, access),
+        ssl_context=_tls(address, access),
         request_timeout=access.timeout_s,
-        max_retries=max(2, len(where.hosts)),
+        max_retries=max(2, len(address.hosts)),
         retry_on_status=RETRIED_STATUS,
         retry_on_timeout=False,
     )
     try:
-        with engine_errors(where):
+        with engine_errors(address):
             version = str(client.info()["version"]["number"])
         if version.split(".")[0] != str(MAJOR):
-            raise WrongServer(_wrong_version(where, f"Elasticsearch {version}"))
+            raise WrongServer(_wrong_version(address, f"Elasticsearch {version}"))
     except BaseException:
         client.close()
         raise
     return client
 
 
-def _tls(where: Place, access: Access) -> SSLContext | None:
-    if not any(host.startswith("https:") for host in where.hosts):
+def _tls(address: IndexAddress, access: Access) -> SSLContext | None:
+    if not any(host.startswith("https:") for host in address.hosts):
         return None
     if access.ca_file is None:
         return create_default_context()
@@ -73,27 +73,27 @@ def _tls(where: Place, access: Access) -> SSLContext | None:
         raise BioqaError(f"cannot use the certificates in {access.ca_file}: {_short(error)}") from error
 
 
-def _wrong_version(where: Place, what: str) -> str:
-    return f"{where.hosts[0]} is {what}; this bioqa needs Elasticsearch {MAJOR} (the major version decides)"
+def _wrong_version(address: IndexAddress, what: str) -> str:
+    return f"{address.hosts[0]} is {what}; this bioqa needs Elasticsearch {MAJOR} (the major version decides)"
 
 
 @contextmanager
-def engine_errors(where: Place) -> Iterator[None]:
+def engine_errors(address: IndexAddress) -> Iterator[None]:
     """Say in plain words what the client raises."""
     try:
         yield
     except UnsupportedProductError as error:
         raise WrongServer(
-            _wrong_version(where, "no Elasticsearch (its answers lack the product's header)")
+            _wrong_version(address, "no Elasticsearch (its answers lack the product's header)")
         ) from error
     except (ApiError, TransportError) as error:
         wrong = isinstance(error, ApiError) and error_type(error) == OTHER_MAJOR
-        raise (WrongServer if wrong else BioqaError)(describe(error, where)) from error
+        raise (WrongServer if wrong else BioqaError)(describe(error, address)) from error
 
 
-def describe(error: ApiError | TransportError, where: Place) -> str:
+def describe(error: ApiError | TransportError, address: IndexAddress) -> str:
     """What is wrong and what to do about it."""
-    hosts = ", ".join(where.hosts)
+    hosts = ", ".join(address.hosts)
     match error:
         case ConnectionTimeout():
             return f"Elasticsearch at {hosts} did not answer in time"
@@ -109,33 +109,35 @@ def describe(error: ApiError | TransportError, where: Place) -> str:
         case AuthorizationException() if "cluster_block" not in error_type(error):
             return f"these credentials do not allow it at {hosts} (403): {_reason(error)}"
         case ApiError():
-            return _describe_answer(error, where, hosts)
+            return _describe_answer(error, address, hosts)
         case _:
             return f"Elasticsearch at {hosts} gave an answer that cannot be read: {_short(error)}"
 
 
-def _describe_answer(error: ApiError, where: Place, hosts: str) -> str:
+def _describe_answer(error: ApiError, address: IndexAddress, hosts: str) -> str:
     if isinstance(error.body, dict) and isinstance(error.body.get("error"), dict):
-        return describe_fault(error.body["error"], error.status_code, where)
-    return f"Elasticsearch at {hosts} refuses ({error.status_code}): {str(error.message)[:LONGEST_REASON]}"
+        return describe_fault(error.body["error"], error.status_code, address)
+    return f"Elasticsearch at {hosts} refuses ({error.status_code}): {str(error.message)[:MAX_REASON_LENGTH]}"
 
 
-def describe_fault(fault: Mapping[str, Any], status: int, where: Place) -> str:
+def describe_fault(fault: Mapping[str, Any], status: int, address: IndexAddress) -> str:
     """An error object of the server's, in plain words."""
-    kind, hosts = str(fault.get("type", "")), ", ".join(where.hosts)
+    kind, hosts = str(fault.get("type", "")), ", ".join(address.hosts)
     causes = fault.get("root_cause") or [fault]
     # In braces stand the server's own objects.
-    reason = str(causes[0].get("reason") or fault.get("reason")).split("{")[0][:LONGEST_REASON]
+    reason = str(causes[0].get("reason") or fault.get("reason")).split("{")[0][:MAX_REASON_LENGTH]
     if kind == OTHER_MAJOR:
         return _wrong_version(
-            where, "an Elasticsearch of another major version (it refuses this client's requests)"
+            address, "an Elasticsearch of another major version (it refuses this client's requests)"
         )
     if kind == "index_not_found_exception":
-        return f"no index {where.name} at {hosts}"
+        return f"no index {address.name} at {hosts}"
     if is_disk_full(kind, reason):
-        return f"{disk_full(where.name)} ({reason})"
+        return f"{disk_full(address.name)} ({reason})"
     if status == 503 and kind in ("search_phase_execution_exception", "no_shard_available_action_exception"):
-        return f"shards of the index {where.name} at {hosts} are not available (the cluster is red): {reason}"
+        return (
+            f"shards of the index {address.name} at {hosts} are not available (the cluster is red): {reason}"
+        )
     if status == 503 and kind in ("master_not_discovered_exception", "cluster_block_exception"):
         return f"the Elasticsearch cluster at {hosts} has no master or has not recovered yet: {reason}"
     if status == 429:
@@ -168,4 +170,4 @@ def _short(error: Exception) -> str:
     """Without the representation of connection objects, and without error numbers."""
     message = str(getattr(error, "message", error))
     noise = r"<[^<>]*>:? ?|\w+Connection\([^()]*\): |\[Errno -?\d+\] |^\w+\((?=')"
-    return re.sub(noise, "", message)[:LONGEST_REASON]
+    return re.sub(noise, "", message)[:MAX_REASON_LENGTH]

@@ -22,6 +22,7 @@ from elasticsearch import BadRequestError, Elasticsearch
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Delete, Event
+from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied, IndexStats, Rejection
 from bioqa.indexer.search.bulk import ORDER_BITS, Answered, BulkWriter, Operation, Outcome, Unfinished
 from bioqa.indexer.search.connection import describe_fault, engine_errors, error_type
@@ -34,14 +35,13 @@ from bioqa.indexer.search.mapping import (
     source,
     tombstone,
 )
-from bioqa.indexer.search.place import Place
 from bioqa.indexer.search.query import clean, preference, request
-from bioqa.indexer.search.records import PMID, Record, encode, pmid_number
+from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
 
-LOOKUP = 1000
+PMIDS_PER_REQUEST = 1000
 """How many documents one request looks up."""
 
-QUESTIONS = 32
+QUESTIONS_PER_REQUEST = 32
 """How many questions one request asks."""
 
 RANK_OF_TOMBSTONES = 4095
@@ -51,21 +51,21 @@ class ElasticIndex:
     """``SearchIndex`` over one index of a server. Threads may search at once; one at a time may write."""
 
     def __init__(
-        self, client: Elasticsearch, where: Place, found: Mapping[str, Any], patience_s: float
+        self, client: Elasticsearch, address: IndexAddress, found: Mapping[str, Any], patience_s: float
     ) -> None:
         """``found``: what the server says of the indices that go by the name."""
         self.client = client
-        self.where = where
+        self.address = address
         self._describe(found)
         # Written by its own name: an alias may move.
-        self._writer = BulkWriter(client, Place(where.hosts, self.name), patience_s)
+        self._writer = BulkWriter(client, IndexAddress(address.hosts, self.name), patience_s)
         self._next_order: int | None = None
 
     @classmethod
     def create(
         cls,
         client: Elasticsearch,
-        where: Place,
+        address: IndexAddress,
         joiner: str = "",
         shape: Shape = DEFAULT_SHAPE,
         patience_s: float = 300.0,
@@ -75,9 +75,9 @@ class ElasticIndex:
         Raises ``BioqaError`` if there is one with another joiner, or one that is not bioqa's.
         """
         notes = {"format": FORMAT, "joiner": joiner, "replicas": shape.replicas}
-        with engine_errors(where):
+        with engine_errors(address):
             try:
-                client.indices.create(index=where.name, **index_body(shape, notes))
+                client.indices.create(index=address.name, **index_body(shape, notes))
             except BadRequestError as error:
                 if error_type(error) not in (
                     "resource_already_exists_exception",
@@ -85,7 +85,7 @@ class ElasticIndex:
                 ):
                     raise
                 # The second: an alias goes by this name.
-        index = cls.open(client, where, patience_s)
+        index = cls.open(client, address, patience_s)
         if index.joiner != joiner:
             raise BioqaError(
                 f"the index {index.name} joins abstract parts with {index.joiner!r}, not {joiner!r}; "
@@ -94,11 +94,11 @@ class ElasticIndex:
         return index
 
     @classmethod
-    def open(cls, client: Elasticsearch, where: Place, patience_s: float = 300.0) -> Self:
+    def open(cls, client: Elasticsearch, address: IndexAddress, patience_s: float = 300.0) -> Self:
         """The index of that name, or behind that alias. Raises ``BioqaError`` if it cannot be read."""
-        with engine_errors(where):
-            found = client.indices.get(index=where.name).body
-        return cls(client, where, found, patience_s)
+        with engine_errors(address):
+            found = client.indices.get(index=address.name).body
+        return cls(client, address, found, patience_s)
 
     def __enter__(self) -> Self:
         return self
@@ -117,13 +117,13 @@ class ElasticIndex:
     def _describe(self, found: Mapping[str, Any]) -> None:
         if len(found) != 1:
             raise BioqaError(
-                f"{self.where.name} stands for {len(found)} indices, not one: "
+                f"{self.address.name} stands for {len(found)} indices, not one: "
                 + (", ".join(sorted(found)) or "none")
             )
         ((name, described),) = found.items()
         notes = described["mappings"].get("_meta", {}).get("bioqa")
         if not isinstance(notes, dict):
-            raise BioqaError(f"the index {name} at {self.where.hosts[0]} was not made by bioqa")
+            raise BioqaError(f"the index {name} at {self.address.hosts[0]} was not made by bioqa")
         if notes.get("format") != FORMAT:
             raise BioqaError(
                 f"the index {name} has format {notes.get('format')!r}, "
@@ -141,17 +141,17 @@ class ElasticIndex:
     def annotate(self, **notes: Any) -> None:
         """Keep notes with the index, such as its release."""
         merged = {**self._reread().notes, **notes}
-        with engine_errors(self.where):
+        with engine_errors(self.address):
             self.client.indices.put_mapping(index=self.name, meta={"bioqa": merged})
         self.notes = merged
 
     def _reread(self) -> "ElasticIndex":
-        return ElasticIndex.open(self.client, Place(self.where.hosts, self.name))
+        return ElasticIndex.open(self.client, IndexAddress(self.address.hosts, self.name))
 
     def _seen(self, name: str) -> None:
         """An answer came from this index: another than before if the alias was moved."""
         if name != self.name:
-            with engine_errors(self.where):
+            with engine_errors(self.address):
                 self._describe(self.client.indices.get(index=name).body)
 
     # Reading
@@ -159,9 +159,9 @@ class ElasticIndex:
     def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
         if size < 1 or not (text := clean(question)):
             return []
-        with engine_errors(self.where):
+        with engine_errors(self.address):
             answer = self.client.search(
-                index=self.where.name,
+                index=self.address.name,
                 search_type=self._search_type,
                 preference=preference(text),
                 allow_partial_search_results=False,
@@ -175,8 +175,8 @@ class ElasticIndex:
         texts = [clean(question) if size >= 1 else "" for question in questions]
         found: dict[str, list[Candidate]] = {"": []}
         wanted = list(dict.fromkeys(text for text in texts if text))
-        for begin in range(0, len(wanted), QUESTIONS):
-            some = wanted[begin : begin + QUESTIONS]
+        for begin in range(0, len(wanted), QUESTIONS_PER_REQUEST):
+            some = wanted[begin : begin + QUESTIONS_PER_REQUEST]
             found |= zip(some, self._msearch(some, size, published_before), strict=True)
         return [list(found[text]) for text in texts]
 
@@ -187,13 +187,13 @@ class ElasticIndex:
         for text in texts:
             searches.append({"preference": preference(text), "allow_partial_search_results": False})
             searches.append(request(text, size, published_before))
-        with engine_errors(self.where):
+        with engine_errors(self.address):
             answers = self.client.msearch(
-                index=self.where.name, search_type=self._search_type, searches=searches
+                index=self.address.name, search_type=self._search_type, searches=searches
             ).body["responses"]
         for answer in answers:
             if answer["status"] >= 300:
-                raise BioqaError(describe_fault(answer["error"], answer["status"], self.where))
+                raise BioqaError(describe_fault(answer["error"], answer["status"], self.address))
         return [self._candidates(answer) for answer in answers]
 
     def _candidates(self, answer: Mapping[str, Any]) -> list[Candidate]:
@@ -205,28 +205,28 @@ class ElasticIndex:
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         wanted = [pmid for pmid in dict.fromkeys(pmids) if PMID.fullmatch(pmid)]
         found = {}
-        for begin in range(0, len(wanted), LOOKUP):
-            with engine_errors(self.where):
+        for begin in range(0, len(wanted), PMIDS_PER_REQUEST):
+            with engine_errors(self.address):
                 # Not in real time: that would show what is not committed yet.
                 answer = self.client.mget(
-                    index=self.where.name, ids=wanted[begin : begin + LOOKUP], realtime=False
+                    index=self.address.name, ids=wanted[begin : begin + PMIDS_PER_REQUEST], realtime=False
                 )
-            for hit in _found(answer["docs"], self.where):
+            for hit in _found(answer["docs"], self.address):
                 if hit.get("found") and not hit["_source"].get("deleted"):
                     found[hit["_id"]] = from_source(hit["_source"])
         return found
 
     def stats(self) -> IndexStats:
-        with engine_errors(self.where):
+        with engine_errors(self.address):
             answer = self.client.search(
-                index=self.where.name,
+                index=self.address.name,
                 size=0,
                 track_total_hits=True,
                 allow_partial_search_results=False,
                 query={"exists": {"field": "has_title"}},
                 aggs={field: {"filter": {"term": {field: False}}} for field in ("has_title", "has_abstract")},
             )
-            name = self.where.name
+            name = self.address.name
             size = self.client.indices.stats(index=name, metric="store")["_all"]["primaries"]["store"]
             (current,) = self.client.indices.get_alias(index=name).body
         self._seen(current)
@@ -250,7 +250,7 @@ class ElasticIndex:
         self._next_order += len(changes)
         return applied
 
-    def write(self, changes: Sequence[Record | int], order: int) -> Applied:
+    def write(self, changes: Sequence[EncodedEvent], order: int) -> Applied:
         """Send changes; the first one's place among all events is ``order``. What becomes of upserts is
         known to ``drain``; deletions wait for all that was sent before."""
         applied = Applied()
@@ -290,21 +290,21 @@ class ElasticIndex:
     def commit(self) -> None:
         """Make what was written visible. It is durable since the server acknowledged it."""
         name = self.name
-        settings = self.patiently(lambda client: client.indices.get_settings(index=name)).body
+        settings = self.with_retries(lambda client: client.indices.get_settings(index=name)).body
         if settings[name]["settings"]["index"]["uuid"] != self._uuid:
             raise BioqaError(f"the index {name} was deleted and made anew while being loaded; load it again")
-        self.patiently(lambda client: _all_shards(client.indices.refresh(index=name).body, self.where))
+        self.with_retries(lambda client: _all_shards(client.indices.refresh(index=name).body, self.address))
 
     def forget(self) -> None:
         """Drop what was not sent yet."""
         self._writer.forget()
 
-    def patiently(self, ask: Callable[[Elasticsearch], Answered]) -> Answered:
+    def with_retries(self, ask: Callable[[Elasticsearch], Answered]) -> Answered:
         """Ask the server, and ask again while it is away or has too much to do, as loading does."""
-        return self._writer.patiently(lambda: ask(self._writer.client))
+        return self._writer.with_retries(lambda: ask(self._writer.client))
 
     def _highest_order(self) -> int:
-        with engine_errors(self.where):
+        with engine_errors(self.address):
             self.client.indices.refresh(index=self.name)
             answer = self.client.search(index=self.name, size=0, aggs={"order": {"max": {"field": "order"}}})
         return int(answer["aggregations"]["order"]["value"] or 0)
@@ -344,15 +344,15 @@ class ElasticIndex:
                 self._writer.put(operation._replace(rank=held.rank))
         return Applied(stale=stale)
 
-    def _current(self, pmids: Sequence[int]) -> dict[int, "_Held"]:
+    def _current(self, pmids: Sequence[int]) -> dict[int, "_StoredVersion"]:
         """What is there now, committed or not."""
         found = {}
-        for begin in range(0, len(pmids), LOOKUP):
-            ids = [str(pmid) for pmid in pmids[begin : begin + LOOKUP]]
-            for hit in self.patiently(partial(self._held, ids)):
+        for begin in range(0, len(pmids), PMIDS_PER_REQUEST):
+            ids = [str(pmid) for pmid in pmids[begin : begin + PMIDS_PER_REQUEST]]
+            for hit in self.with_retries(partial(self._held, ids)):
                 if hit.get("found"):
                     stored = hit["_source"]
-                    found[int(hit["_id"])] = _Held(
+                    found[int(hit["_id"])] = _StoredVersion(
                         rank=hit["_version"] >> ORDER_BITS,
                         order=stored["order"],
                         version=stored.get("version", 0),
@@ -365,11 +365,11 @@ class ElasticIndex:
         for hit in answer["docs"]:
             if "error" in hit and hit["error"]["type"] != "index_not_found_exception":
                 # Shards that are not available yet.
-                raise Unfinished(describe_fault(hit["error"], 503, self.where))
-        return list(_found(answer["docs"], self.where))
+                raise Unfinished(describe_fault(hit["error"], 503, self.address))
+        return list(_found(answer["docs"], self.address))
 
 
-class _Held(NamedTuple):
+class _StoredVersion(NamedTuple):
     rank: int
     order: int
     version: int
@@ -385,13 +385,13 @@ def _rejection(outcome: Outcome) -> Rejection:
     return Rejection(str(outcome.operation.pmid), outcome.reason)
 
 
-def _found(docs: Iterable[Mapping[str, Any]], where: Place) -> Iterator[Mapping[str, Any]]:
+def _found(docs: Iterable[Mapping[str, Any]], address: IndexAddress) -> Iterator[Mapping[str, Any]]:
     for hit in docs:
         if "error" in hit:
-            raise BioqaError(describe_fault(hit["error"], 503, where))
+            raise BioqaError(describe_fault(hit["error"], 503, address))
         yield hit
 
 
-def _all_shards(answer: Mapping[str, Any], where: Place) -> None:
+def _all_shards(answer: Mapping[str, Any], address: IndexAddress) -> None:
     for failure in answer["_shards"].get("failures", ()):
-        raise Unfinished(describe_fault(failure["reason"], 503, where))
+        raise Unfinished(describe_fault(failure["reason"], 503, address))

@@ -30,6 +30,10 @@ class Record(NamedTuple):
     each sentence; begin, end and label length of each part."""
 
 
+EncodedEvent = Record | int
+"""A record to upsert, or the PMID of a document to delete."""
+
+
 def pmid_number(pmid: str) -> int:
     if not PMID.fullmatch(pmid):
         raise BioqaError(f"not a PMID: {pmid!r} (digits without leading zero are expected)")

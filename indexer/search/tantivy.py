@@ -22,19 +22,19 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Delete, Event
 from bioqa.indexer.search.base import Applied, IndexStats
 from bioqa.indexer.search.folder import IndexFolder, Links
-from bioqa.indexer.search.records import PMID, Record, encode, pmid_number
+from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
 from bioqa.indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
 
-LOOKUP = 1000
+PMIDS_PER_QUERY = 1000
 """How many PMIDs one look-up asks for."""
 
-MOST_TIES = 10_000
+MAX_TIES = 10_000
 """How far a run of equal scores at the cut-off is followed to put it into PMID order."""
 
 CANNOT_LOCK = "Failed to acquire Lockfile: IoError"
 """What tantivy says if it may not write to the folder."""
 
-RELOADS = 5
+MAX_RELOADS = 5
 """How often reading is tried while another process is writing."""
 
 HEAP_BYTES = 256_000_000
@@ -167,7 +167,7 @@ class TantivyIndex:
         if self._links is None:
             self._index.reload()
             return
-        for left in reversed(range(RELOADS)):
+        for left in reversed(range(MAX_RELOADS)):
             self._links.refresh()
             try:
                 self._index.reload()
@@ -211,14 +211,14 @@ class TantivyIndex:
         """Score, PMID and address of the best, equal scores in ascending PMID order.
 
         tantivy orders equal scores by place in the index. So all that tie with the last one are fetched, up
-        to ``MOST_TIES``, before they are put into order and cut.
+        to ``MAX_TIES``, before they are put into order and cut.
         """
         limit = size + 20
         while True:
             hits = searcher.search(query, limit=limit, count=False).hits
-            if len(hits) < limit or hits[-1][0] < hits[size - 1][0] or limit >= size + MOST_TIES:
+            if len(hits) < limit or hits[-1][0] < hits[size - 1][0] or limit >= size + MAX_TIES:
                 break
-            limit = min(4 * limit, size + MOST_TIES)
+            limit = min(4 * limit, size + MAX_TIES)
         pmids = searcher.fast_field_values("pmid", [address for _, address in hits])
         ordered = sorted(
             ((score, pmid, address) for (score, address), pmid in zip(hits, pmids, strict=True)),
@@ -228,7 +228,7 @@ class TantivyIndex:
 
     def _addresses(self, searcher: Any, pmids: Iterable[int]) -> Iterator[Any]:
         wanted = iter(pmids)
-        while some := list(islice(wanted, LOOKUP)):
+        while some := list(islice(wanted, PMIDS_PER_QUERY)):
             query = tantivy.Query.term_set_query(self._schema, "pmid", some)
             for _, address in searcher.search(query, limit=len(some), count=False).hits:
                 yield address
@@ -240,12 +240,12 @@ class TantivyIndex:
             pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in events
         )
 
-    def write(self, changes: Iterable[Record | int]) -> Applied:
+    def write(self, changes: Iterable[EncodedEvent]) -> Applied:
         """``apply`` for encoded events: a record to upsert, or the PMID to delete."""
         writer = self._open_writer()
         applied = Applied()
         remaining = iter(changes)
-        while some := list(islice(remaining, LOOKUP)):
+        while some := list(islice(remaining, PMIDS_PER_QUERY)):
             self._look_up(change.pmid if isinstance(change, Record) else change for change in some)
             with tantivy_errors(self._folder.path):
                 for change in some:

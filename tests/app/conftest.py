@@ -19,7 +19,7 @@ from bioqa.app.cli import main
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Document, Part, Sentence
-from bioqa.indexer.loading.load import load
+from bioqa.indexer.loading.run import load
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import RankedDocument, Ranking

@@ -10,8 +10,8 @@ from lxml import etree
 from bioqa.bioasq.domain import PUBMED_URL, Document, Response, Section, Snippet
 from bioqa.bioasq.files import read_golden, read_testset
 from bioqa.bioasq.golden import Golden
-from bioqa.indexer.medline.citations import MedlineFile
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.reader import MedlineFile
 
 SAMPLE = Path(__file__).resolve().parents[2] / "app" / "sample"
 FIRST_PMID = 90000001

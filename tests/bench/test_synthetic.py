@@ -8,8 +8,8 @@ from bench import synthetic
 from bench.synthetic import Generator, Shares
 from bench.vocabulary import DISCOUNT, Vocabulary
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.medline.citations import MedlineFile
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.reader import MedlineFile
 from bioqa.indexer.medline.sentences import sentences_of
 
 SHARES = Shares()

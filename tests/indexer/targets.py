@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.search.base import Applied, Rejection
-from bioqa.indexer.search.records import Record
+from bioqa.indexer.search.records import EncodedEvent, Record
 
 
 class MemoryTarget:
@@ -38,7 +38,7 @@ class MemoryTarget:
                 held[pmid] = record
         return {pmid: record.title for pmid, record in held.items()}
 
-    def write(self, changes: Sequence[Record | int], order: int) -> None:
+    def write(self, changes: Sequence[EncodedEvent], order: int) -> None:
         for place, change in enumerate(changes, order):
             pmid = change.pmid if isinstance(change, Record) else change
             if pmid in self.refuses:

@@ -9,7 +9,7 @@ import pytest
 from bioqa import app
 from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.files import read_golden
-from bioqa.indexer.loading.load import load
+from bioqa.indexer.loading.run import load
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
 from bioqa.models.checkpoint import CheckpointError, load_vocabulary

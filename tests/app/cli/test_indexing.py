@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bioqa.app.cli import indexing
-from bioqa.indexer.loading.load import load
+from bioqa.indexer.loading.run import load
 from tests.app.conftest import Run
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.indexer.targets import MemoryTarget
@@ -28,7 +28,7 @@ def test_rejections_are_listed_and_the_exit_code_is_1(
 def test_more_rejections_than_are_listed(
     command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bioqa.indexer.loading.load.MOST_REJECTIONS", 2)
+    monkeypatch.setattr("bioqa.indexer.loading.run.MAX_REJECTIONS", 2)
     target = MemoryTarget(refuses=[1, 2, 3, 4, 5])
     monkeypatch.setattr(indexing, "open_target", lambda settings, joiner: target)
     result = command("index", write(tmp_path / "a.xml", *(citation(n) for n in range(1, 6))))

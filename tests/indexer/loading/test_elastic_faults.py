@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.loading.load import LoadReport, Progress, load
+from bioqa.indexer.loading.run import LoadProgress, LoadReport, load
 from bioqa.indexer.opening import open_index, open_target
+from bioqa.indexer.search.address import Access
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, FORMAT, Shape, index_body
-from bioqa.indexer.search.place import Access
 from tests.elastic_server import ElasticServer, call, settle
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.proxies import Proxy
@@ -66,7 +66,7 @@ def expected_titles() -> dict[str, str]:
 def load_into(
     where: str,
     files: Sequence[Path],
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[LoadProgress], None] | None = None,
     access: Access = PATIENT,
     shape: Shape = DEFAULT_SHAPE,
 ) -> LoadReport:
@@ -110,7 +110,7 @@ class Once:
         self._events = events
         self._what = what
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: LoadProgress) -> None:
         if not self.done and progress.events >= self._events:
             self.done = True
             self._what()
@@ -384,7 +384,7 @@ def test_a_loader_killed_in_the_middle_is_resumed(
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from bioqa.indexer.loading.load import load\n"
+        "from bioqa.indexer.loading.run import load\n"
         "from bioqa.indexer.opening import open_target\n"
         "def progress(p):\n"
         f"    if p.events >= {MANY}: os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.loading import load as module
+from bioqa.indexer.loading import run as module
 from bioqa.indexer.loading.ledger import Ledger
-from bioqa.indexer.loading.load import LoadReport, Progress, load
 from bioqa.indexer.loading.parsing import Message, Refused, parse
+from bioqa.indexer.loading.run import LoadProgress, LoadReport, load
 from bioqa.indexer.opening import open_target
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.medline_xml import citation, deletion, write
@@ -73,7 +73,7 @@ def test_a_file_that_was_refused_takes_its_place_once_it_is_mended(
     mend()
     report = load(files, folder, workers=1)
     assert names(report) == [file_names[late]]
-    assert report.repeated == tuple(file_names[late + 1 :])
+    assert report.reapplied == tuple(file_names[late + 1 :])
     assert report.known == tuple(file_names[:late])
     assert titles(folder) == FOLD
     entries = Ledger.open(folder).entries
@@ -93,7 +93,7 @@ def test_so_it_does_in_elasticsearch(
         load(files, target, workers=1)
         mend()
         report = load(files, target, workers=1)
-        assert (names(report), report.repeated, report.refused) == ([file_names[late]], (), ())
+        assert (names(report), report.reapplied, report.refused) == ([file_names[late]], (), ())
         found = target.index.get([str(n) for n in range(1, 10)])  # type: ignore[attr-defined]
         assert {pmid: document.title for pmid, document in found.items()} == FOLD
     finally:
@@ -128,7 +128,7 @@ def test_a_file_that_is_still_broken_makes_no_work(tmp_path: Path, folder: Path)
     load(files, folder, workers=1)
     state = (folder / "meta.json").read_bytes()
     report = load(files, folder, workers=1)
-    assert (report.repeated, report.known) == ((), OWN_NAMES[1:])
+    assert (report.reapplied, report.known) == ((), OWN_NAMES[1:])
     assert (folder / "meta.json").read_bytes() == state
 
 
@@ -137,7 +137,7 @@ def test_new_files_among_loaded_ones(tmp_path: Path, folder: Path) -> None:
     load([files[0], files[2]], folder, workers=1)
     report = load(files, folder, workers=1)
     assert names(report) == ["b.xml", "d.xml"]
-    assert (report.known, report.repeated) == (("a.xml",), ("c.xml",))
+    assert (report.known, report.reapplied) == (("a.xml",), ("c.xml",))
     assert titles(folder) == FOLD
 
 
@@ -148,13 +148,13 @@ def test_a_late_file_waits_while_one_behind_it_is_broken(tmp_path: Path, folder:
     mend()
     mend_last = break_file(files[3])
     report = load(files, folder, workers=1)
-    assert (report.loaded, report.repeated) == ((), OWN_NAMES[1:3])
+    assert (report.loaded, report.reapplied) == ((), OWN_NAMES[1:3])
     broken, waiting = report.refused
     assert (broken.name, waiting.name) == ("d.xml", "a.xml")
     assert waiting.reason == "a.xml waits until d.xml, loaded before and now refused, is mended"
     mend_last()
     report = load(files, folder, workers=1)
-    assert (names(report), report.repeated) == (["a.xml"], OWN_NAMES[1:])
+    assert (names(report), report.reapplied) == (["a.xml"], OWN_NAMES[1:])
     assert titles(folder) == FOLD
 
 
@@ -180,7 +180,7 @@ def test_a_file_with_a_new_content_counts_in_its_old_place(
     load(files, folder, workers=1)
     make_files(tmp_path, file_names)
     report = load(files, folder, workers=1)
-    assert (names(report), report.repeated) == ([file_names[1]], file_names[2:])
+    assert (names(report), report.reapplied) == ([file_names[1]], file_names[2:])
     assert titles(folder) == FOLD
 
 
@@ -190,7 +190,7 @@ def test_a_copy_is_not_applied_in_a_place_of_its_own(tmp_path: Path, folder: Pat
     copy = write(tmp_path / "c.xml", citation(1, "Old."))
     load([first, copy], folder, workers=1)
     report = load([first, second, copy], folder, workers=1)
-    assert (report.known, report.repeated) == (("a.xml", "c.xml"), ())
+    assert (report.known, report.reapplied) == (("a.xml", "c.xml"), ())
     assert titles(folder) == {"1": "New."}
 
 
@@ -204,7 +204,7 @@ def test_interrupted_before_all_is_applied_again_it_starts_anew(
     load(files, folder, workers=1)
     mend()
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: LoadProgress) -> None:
         if progress.events > after:
             raise KeyboardInterrupt
 
@@ -212,7 +212,7 @@ def test_interrupted_before_all_is_applied_again_it_starts_anew(
         load(files, folder, workers=1, progress=interrupt)
     assert [entry.name for entry in Ledger.open(folder).entries] == list(OWN_NAMES[1:])
     report = load(files, folder, workers=1)
-    assert (names(report), report.repeated) == (["a.xml"], OWN_NAMES[1:])
+    assert (names(report), report.reapplied) == (["a.xml"], OWN_NAMES[1:])
     assert titles(folder) == FOLD
 
 
@@ -315,7 +315,7 @@ def test_whatever_fails_on_the_way_the_end_is_the_fold(
 
 
 def _load_until(files: Sequence[Path], target: MemoryTarget, stop: int) -> None:
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: LoadProgress) -> None:
         if progress.events >= stop:
             raise KeyboardInterrupt
 

@@ -18,16 +18,16 @@ import pytest
 
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.loading import load as module
 from bioqa.indexer.loading import parsing
-from bioqa.indexer.loading.ledger import NAME, Ledger, order
-from bioqa.indexer.loading.load import LoadReport, Progress, load
+from bioqa.indexer.loading import run as module
+from bioqa.indexer.loading.ledger import LEDGER_FILE, Ledger, order
+from bioqa.indexer.loading.run import LoadProgress, LoadReport, load
 from bioqa.indexer.search.base import Applied, Rejection
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.indexer.targets import MemoryTarget
 
-MANY = 3 * parsing.BATCH
+MANY = 3 * parsing.EVENTS_PER_MESSAGE
 """Citations enough that some are written before the file's end is seen."""
 
 
@@ -130,10 +130,10 @@ def test_the_joiner_reaches_the_parser(tmp_path: Path, folder: Path) -> None:
 
 def test_loading_again_does_nothing(files: list[Path], folder: Path) -> None:
     load(files, folder, workers=1)
-    before = (folder / "meta.json").read_bytes(), (folder / NAME).read_bytes()
+    before = (folder / "meta.json").read_bytes(), (folder / LEDGER_FILE).read_bytes()
     report = load(files, folder, workers=1)
     assert (report.loaded, report.known) == ((), ("n1.xml", "n2.xml", "n3.xml"))
-    assert ((folder / "meta.json").read_bytes(), (folder / NAME).read_bytes()) == before
+    assert ((folder / "meta.json").read_bytes(), (folder / LEDGER_FILE).read_bytes()) == before
 
 
 def test_the_same_content_under_another_name_is_known(tmp_path: Path, folder: Path) -> None:
@@ -205,7 +205,7 @@ def test_while_another_process_writes(files: list[Path], folder: Path) -> None:
 
 
 def test_progress_grows_to_the_end(files: list[Path], folder: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[LoadProgress] = []
     load(files, folder, workers=1, progress=seen.append)
     assert [p.events for p in seen] == sorted(p.events for p in seen)
     assert [p.bytes_done for p in seen] == sorted(p.bytes_done for p in seen)
@@ -226,7 +226,7 @@ def test_progress_is_told_in_bytes_on_disk(tmp_path: Path, folder: Path) -> None
     plain = write(tmp_path / "a.xml", *(citation(n, f"Title {n}.") for n in range(1, 5 * MANY)))
     file = tmp_path / "a.xml.gz"
     file.write_bytes(gzip.compress(plain.read_bytes()))
-    seen: list[Progress] = []
+    seen: list[LoadProgress] = []
     load([file], folder, workers=1, progress=seen.append)
     done = [p.bytes_done for p in seen]
     assert done == sorted(done)
@@ -327,17 +327,17 @@ def test_of_many_rejections_some_are_listed(tmp_path: Path) -> None:
                 ),
             )
 
-    many = range(1, module.MOST_REJECTIONS + 8)
+    many = range(1, module.MAX_REJECTIONS + 8)
     target = Refusing(refuses=many)
     files = [write(tmp_path / f"{part}.xml", *(citation(n) for n in many)) for part in "ab"]
     files[1].write_text(files[1].read_text() + "<!-- another content -->")
     report = load(files, target, workers=1)
-    assert len(report.rejections) == module.MOST_REJECTIONS
-    assert report.rejections_unlisted == module.MOST_REJECTIONS + 14
+    assert len(report.rejections) == module.MAX_REJECTIONS
+    assert report.rejections_unlisted == module.MAX_REJECTIONS + 14
     for entry in report.loaded:
         assert sum(entry.rejected.values()) == entry.records == len(many)
         assert entry.rejected["N bytes are too many"] == (len(many) + 1) // 2
-        assert len(entry.rejected) == module.MOST_REASONS + 1
+        assert len(entry.rejected) == module.MAX_REASONS + 1
         assert max(map(len, entry.rejected)) <= 100
 
 
@@ -353,7 +353,7 @@ def test_a_whole_file_is_sent_once_its_end_was_seen(files: list[Path], broken: b
         with parsing.ParserPool(files[:1], "", 1, whole_files) as pool:
             kinds.append([message for messages in pool.files() for message in messages])
     streamed, whole = kinds
-    assert sum(isinstance(message, parsing.Batch) for message in streamed) >= 2
+    assert sum(isinstance(message, parsing.EncodedEvents) for message in streamed) >= 2
     assert whole == ([streamed[0], streamed[-1]] if broken else streamed)
     assert isinstance(whole[-1], parsing.Refused if broken else parsing.Parsed)
 
@@ -421,7 +421,7 @@ def peak_of_parsing(folder: Path, citations: int, whole_files: bool) -> int:
 KILLED_WHILE_LOADING = """
 import os, signal, sys
 from pathlib import Path
-from bioqa.indexer.loading import load as module
+from bioqa.indexer.loading import run as module
 
 if __name__ == "__main__":
     moment, folder, *files = sys.argv[1:]
@@ -496,7 +496,7 @@ def parsers(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 def test_interrupted_it_stops_cleanly_and_goes_on(
     files: list[Path], folder: Path, parsers: list[subprocess.Popen[bytes]]
 ) -> None:
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: LoadProgress) -> None:
         if progress.events > MANY:
             raise KeyboardInterrupt
 
@@ -515,9 +515,9 @@ def test_a_parser_that_dies_is_noticed(
     parsers: list[subprocess.Popen[bytes]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(parsing, "AHEAD", 1)
+    monkeypatch.setattr(parsing, "MESSAGES_AHEAD", 1)
 
-    def kill_parsers(progress: Progress) -> None:
+    def kill_parsers(progress: LoadProgress) -> None:
         for process in parsers:
             process.kill()
 
@@ -531,7 +531,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.loading.load import load
+from bioqa.indexer.loading.run import load
 
 if __name__ == "__main__":
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -567,7 +567,7 @@ def test_a_write_that_fails_is_told_and_the_run_resumes(
 
 def test_a_torn_last_line_is_loaded_again(files: list[Path], folder: Path) -> None:
     load(files, folder, workers=1)
-    ledger = folder / NAME
+    ledger = folder / LEDGER_FILE
     whole = ledger.read_bytes()
     ledger.write_bytes(whole[:-20])
     assert [entry.name for entry in Ledger.open(folder).entries] == ["n1.xml", "n2.xml"]
@@ -583,8 +583,8 @@ def test_a_torn_last_line_is_loaded_again(files: list[Path], folder: Path) -> No
 @pytest.mark.parametrize("line", ["{}\n", "nonsense\n", '{"name": "a", "colour": 1}\n', "\udcff\n"])
 def test_a_broken_ledger_is_told_with_its_line(folder: Path, line: str) -> None:
     load([], folder)
-    (folder / NAME).write_bytes(line.encode(errors="surrogateescape"))
-    with pytest.raises(BioqaError, match=rf"{NAME}, line 1: not an entry of a ledger"):
+    (folder / LEDGER_FILE).write_bytes(line.encode(errors="surrogateescape"))
+    with pytest.raises(BioqaError, match=rf"{LEDGER_FILE}, line 1: not an entry of a ledger"):
         Ledger.open(folder)
 
 

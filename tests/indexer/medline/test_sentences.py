@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Part, Sentence
-from bioqa.indexer.medline.citations import read
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.punkt import ABBREVIATIONS, STARTERS, breaks
-from bioqa.indexer.medline.sentences import Span, sentences_of, split, split_abstract
+from bioqa.indexer.medline.reader import read
+from bioqa.indexer.medline.sentences import Offsets, sentences_of, split, split_abstract
 
 MARKS = [". ", ".", "? ", "! ", "...", ", ", ": ", ")", "(", '"', "”", "-", "%", "[1]"]
 SPACES = [" ", "  ", "\n", "\u00a0", "\u2009", "\t", "\x1c", "\u2028"]
@@ -42,7 +42,7 @@ def sentences(text: str) -> list[str]:
     return [text[begin:end] for begin, end in split(text)]
 
 
-def assert_spans(text: str, spans: list[Span]) -> None:
+def assert_spans(text: str, spans: list[Offsets]) -> None:
     ends = [0]
     for begin, end in spans:
         assert 0 <= begin < end <= len(text)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.indexer.medline.citations import MedlineError, read
+from bioqa.indexer.medline.reader import MedlineError, read
 from bioqa.indexer.medline.xmlfile import CHUNK, collapsed, records
 from tests.indexer.medline_xml import citation, write
 

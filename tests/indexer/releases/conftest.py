@@ -10,8 +10,8 @@ from bioqa.indexer.opening import open_index
 from bioqa.indexer.releases.elastic_shelf import ElasticShelf
 from bioqa.indexer.releases.folder_shelf import FolderShelf, current_folder
 from bioqa.indexer.releases.shelf import Shelf
+from bioqa.indexer.search.address import NO_CREDENTIALS, is_url, parse_address
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.place import NO_CREDENTIALS, is_url, place
 from tests.indexer.releases.mirror import Mirror
 
 OpenShelf = Callable[[], Shelf]
@@ -42,7 +42,7 @@ def open_shelf(where: str) -> Iterator[OpenShelf]:
 
         def make() -> Shelf:
             if is_url(where):
-                return stack.enter_context(ElasticShelf(place(where), NO_CREDENTIALS))
+                return stack.enter_context(ElasticShelf(parse_address(where), NO_CREDENTIALS))
             return FolderShelf(Path(where))
 
         yield make

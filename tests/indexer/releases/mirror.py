@@ -4,7 +4,7 @@ import gzip
 import hashlib
 from pathlib import Path
 
-from bioqa.indexer.releases.source import Part
+from bioqa.indexer.releases.source import Directory
 from tests.indexer.medline_xml import citation, write
 
 
@@ -12,7 +12,7 @@ class Mirror:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def put(self, part: Part, number: int, *records: str, year: int = 2025, md5: bool = True) -> Path:
+    def put(self, part: Directory, number: int, *records: str, year: int = 2025, md5: bool = True) -> Path:
         """Write a file of that year and number, and its md5."""
         folder = self.folder / part
         folder.mkdir(parents=True, exist_ok=True)

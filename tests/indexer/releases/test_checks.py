@@ -3,7 +3,7 @@
 import pytest
 
 from bioqa.indexer.loading.ledger import LoadedFile
-from bioqa.indexer.releases.checks import Held, release_checks, share_checks
+from bioqa.indexer.releases.checks import ReleaseContent, release_checks, share_checks
 from bioqa.indexer.search.base import IndexStats
 
 
@@ -20,7 +20,9 @@ LEDGER = [entry(1, 600), entry(2, 400), entry(3, 30, deleted=10, stale=5)]
 """Two files of a baseline, and one of updates."""
 
 
-def failed(new: Held, previous: Held | None = None, missing: tuple[str, ...] = ()) -> list[str]:
+def failed(
+    new: ReleaseContent, previous: ReleaseContent | None = None, missing: tuple[str, ...] = ()
+) -> list[str]:
     return [check.name for check in release_checks(new, 2, missing, previous) if not check.passed]
 
 
@@ -30,22 +32,22 @@ def failed(new: Held, previous: Held | None = None, missing: tuple[str, ...] = (
 )
 def test_documents_lie_within_what_the_files_allow_for(documents: int, names: list[str]) -> None:
     # At least 99 % of 1000 less 15, at most 1030 less 10.
-    assert failed(Held(stats(documents), LEDGER)) == names
+    assert failed(ReleaseContent(stats(documents), LEDGER)) == names
 
 
 def test_a_baseline_must_be_complete() -> None:
-    assert failed(Held(stats(1000), LEDGER), missing=("pubmed25n0002.xml.gz",)) == ["baseline"]
+    assert failed(ReleaseContent(stats(1000), LEDGER), missing=("pubmed25n0002.xml.gz",)) == ["baseline"]
 
 
 @pytest.mark.parametrize(("without", "names"), [(9, []), (10, ["titles"])])
 def test_a_first_release_has_titles(without: int, names: list[str]) -> None:
-    assert failed(Held(stats(1000, without, 999), LEDGER)) == names
+    assert failed(ReleaseContent(stats(1000, without, 999), LEDGER)) == names
 
 
 @pytest.mark.parametrize(("before", "names"), [(1052, []), (1053, ["not fewer"]), (0, [])])
 def test_documents_are_not_much_fewer_than_before(before: int, names: list[str]) -> None:
-    previous = Held(stats(before), [entry(1, before, year=24)])
-    assert failed(Held(stats(1000), LEDGER), previous) == names
+    previous = ReleaseContent(stats(before), [entry(1, before, year=24)])
+    assert failed(ReleaseContent(stats(1000), LEDGER), previous) == names
 
 
 @pytest.mark.parametrize(
@@ -64,8 +66,8 @@ def test_titles_and_abstracts_do_not_go_missing(new: IndexStats, names: list[str
 
 
 def test_a_rebuild_is_not_behind_what_it_replaces() -> None:
-    previous = Held(stats(1000), [*LEDGER, entry(4, 1)])
-    assert failed(Held(stats(1000), LEDGER), previous) == ["files"]
-    assert failed(Held(stats(1000), [*LEDGER, entry(4, 1)]), previous) == []
-    last_year = Held(stats(1000), [entry(n, 1000, year=24) for n in range(1, 9)])
-    assert failed(Held(stats(1000), LEDGER), last_year) == []
+    previous = ReleaseContent(stats(1000), [*LEDGER, entry(4, 1)])
+    assert failed(ReleaseContent(stats(1000), LEDGER), previous) == ["files"]
+    assert failed(ReleaseContent(stats(1000), [*LEDGER, entry(4, 1)]), previous) == []
+    last_year = ReleaseContent(stats(1000), [entry(n, 1000, year=24) for n in range(1, 9)])
+    assert failed(ReleaseContent(stats(1000), LEDGER), last_year) == []

@@ -9,22 +9,22 @@ from elasticsearch import Elasticsearch
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases import elastic_lock
 from bioqa.indexer.releases.elastic_lock import ElasticLock
+from bioqa.indexer.search.address import IndexAddress, parse_address
 from bioqa.indexer.search.connection import connect
-from bioqa.indexer.search.place import Place, place
 
 
 @pytest.fixture
-def where(elastic_url: str, elastic_name: str) -> Place:
-    return place(f"{elastic_url}/{elastic_name}")
+def where(elastic_url: str, elastic_name: str) -> IndexAddress:
+    return parse_address(f"{elastic_url}/{elastic_name}")
 
 
 @pytest.fixture
-def client(where: Place) -> Iterator[Elasticsearch]:
+def client(where: IndexAddress) -> Iterator[Elasticsearch]:
     with connect(where) as client:
         yield client
 
 
-def test_it_is_held_by_one_until_let_go(client: Elasticsearch, where: Place) -> None:
+def test_it_is_held_by_one_until_let_go(client: Elasticsearch, where: IndexAddress) -> None:
     with ElasticLock(client, where) as lock:
         lock.check()
         with pytest.raises(
@@ -36,14 +36,14 @@ def test_it_is_held_by_one_until_let_go(client: Elasticsearch, where: Place) -> 
         lock.check()
 
 
-def test_it_is_renewed(client: Elasticsearch, where: Place) -> None:
+def test_it_is_renewed(client: Elasticsearch, where: IndexAddress) -> None:
     with ElasticLock(client, where, renew_s=0.01):
         begun = time.monotonic()
         while client.get(index=f"{where.name}-lock", id="update")["_version"] < 3:
             assert time.monotonic() - begun < 20
 
 
-def test_a_stale_one_is_taken_and_its_holder_notices(client: Elasticsearch, where: Place) -> None:
+def test_a_stale_one_is_taken_and_its_holder_notices(client: Elasticsearch, where: IndexAddress) -> None:
     with ElasticLock(client, where) as first:
         with ElasticLock(client, where, stale_s=0.0) as second:
             second.check()
@@ -56,7 +56,7 @@ def test_a_stale_one_is_taken_and_its_holder_notices(client: Elasticsearch, wher
 
 
 def test_one_of_a_process_that_ended_is_taken_at_once(
-    client: Elasticsearch, where: Place, monkeypatch: pytest.MonkeyPatch
+    client: Elasticsearch, where: IndexAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbering = elastic_lock._process().rpartition("/")[0]
     with ElasticLock(client, where) as first:
@@ -69,7 +69,7 @@ def test_one_of_a_process_that_ended_is_taken_at_once(
 
 
 def test_one_of_another_machine_is_not(
-    client: Elasticsearch, where: Place, monkeypatch: pytest.MonkeyPatch
+    client: Elasticsearch, where: IndexAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ElasticLock(client, where) as first:
         monkeypatch.setattr(elastic_lock, "_process", lambda: "other-boot/pid:[1]/4194305")

@@ -9,27 +9,27 @@ from hypothesis import strategies as st
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.releases.planning import changed_files, make_plan, year_of
-from bioqa.indexer.releases.source import Part, Published
+from bioqa.indexer.releases.source import Directory, PublishedFile
 
 
 def name(number: int, year: int = 2025) -> str:
     return f"pubmed{year % 100:02}n{number:04}.xml.gz"
 
 
-def published(part: Part, *numbers: int, year: int = 2025) -> list[Published]:
-    return [Published(name(number, year), part) for number in numbers]
+def published(part: Directory, *numbers: int, year: int = 2025) -> list[PublishedFile]:
+    return [PublishedFile(name(number, year), part) for number in numbers]
 
 
 def held(*numbers: int, year: int = 2025) -> list[LoadedFile]:
     return [LoadedFile(name(n, year), f"md5 of {n}", 1, 0, 0, 0, 0) for n in numbers]
 
 
-def names(files: tuple[Published, ...]) -> list[str]:
+def names(files: tuple[PublishedFile, ...]) -> list[str]:
     return [file.name for file in files]
 
 
 def test_year_and_number_are_in_the_name() -> None:
-    file = Published("pubmed24n1219.xml.gz", "baseline")
+    file = PublishedFile("pubmed24n1219.xml.gz", "baseline")
     assert (file.year, file.number) == (2024, 1219)
 
 
@@ -61,7 +61,7 @@ def test_a_gap_between_baseline_and_updates_is_one() -> None:
 
 
 def test_a_file_still_being_published_stops_what_follows() -> None:
-    listing = [*published("baseline", 1), Published(name(2), "updatefiles", ready=False)]
+    listing = [*published("baseline", 1), PublishedFile(name(2), "updatefiles", ready=False)]
     plan = make_plan([*listing, *published("updatefiles", 3)], 2025, [])
     assert names(plan.files) == [name(1)]
     assert plan.faults == (f"{name(2)} has no .md5 yet; 2 of the files listed wait for it",)
@@ -129,7 +129,7 @@ def test_a_ledger_of_another_year_is_refused() -> None:
     ],
 )
 def test_the_year_is_the_latest_with_a_baseline(
-    listing: list[Published], serving: int | None, year: int
+    listing: list[PublishedFile], serving: int | None, year: int
 ) -> None:
     assert year_of(listing, serving) == year
 
@@ -145,10 +145,10 @@ def test_a_source_with_nothing_of_the_year_is_refused() -> None:
 
 def test_changed_files_are_those_of_another_md5() -> None:
     listing = [
-        Published(name(1), "baseline", md5="md5 of 1"),
-        Published(name(2), "baseline", md5="another"),
-        Published(name(3), "baseline"),
-        Published(name(4), "baseline", md5="new"),
+        PublishedFile(name(1), "baseline", md5="md5 of 1"),
+        PublishedFile(name(2), "baseline", md5="another"),
+        PublishedFile(name(3), "baseline"),
+        PublishedFile(name(4), "baseline", md5="new"),
     ]
     assert changed_files(listing, held(1, 2, 3)) == [name(2)]
 

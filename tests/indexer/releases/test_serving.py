@@ -8,7 +8,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import write_json
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.opening import ledger, open_index
-from bioqa.indexer.releases.folder_shelf import FORMAT, NAMES
+from bioqa.indexer.releases.folder_shelf import FORMAT, RELEASES_FILE
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 
@@ -21,7 +21,7 @@ def release(folder: Path, name: str, title: str) -> None:
 
 def switch(folder: Path, name: str | None) -> None:
     releases: dict[str, dict[str, object]] = {entry.name: {} for entry in folder.iterdir() if entry.is_dir()}
-    write_json(folder / NAMES, {"format": FORMAT, "serving": name, "releases": releases})
+    write_json(folder / RELEASES_FILE, {"format": FORMAT, "serving": name, "releases": releases})
 
 
 def test_questions_go_to_the_release_that_serves(tmp_path: Path) -> None:

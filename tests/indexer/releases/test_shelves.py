@@ -7,11 +7,17 @@ import pytest
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases.elastic_shelf import NOTE, ElasticShelf
-from bioqa.indexer.releases.folder_shelf import LOCK, NAMES, CurrentFolder, FolderShelf, current_folder
+from bioqa.indexer.releases.folder_shelf import (
+    LOCK_FILE,
+    RELEASES_FILE,
+    CurrentFolder,
+    FolderShelf,
+    current_folder,
+)
 from bioqa.indexer.releases.shelf import Release, Shelf, choose, parse_release_name, release_name, to_drop
+from bioqa.indexer.search.address import NO_CREDENTIALS, is_url, parse_address
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.place import NO_CREDENTIALS, is_url, place
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.releases.conftest import OpenShelf, on_both, serving_index
 
@@ -50,7 +56,7 @@ def test_releases_are_built_served_left_and_dropped(open_shelf: OpenShelf, where
 @on_both
 def test_an_index_that_is_no_shelf_is_told(where: str, open_shelf: OpenShelf) -> None:
     if is_url(where):
-        ElasticIndex.create(connect(place(where)), place(where)).close()
+        ElasticIndex.create(connect(parse_address(where)), parse_address(where)).close()
     else:
         TantivyIndex.create(Path(where)).close()
     with pytest.raises(BioqaError, match=r"made by `bioqa index`.* give `bioqa update` another"):
@@ -58,7 +64,7 @@ def test_an_index_that_is_no_shelf_is_told(where: str, open_shelf: OpenShelf) ->
 
 
 def test_a_crash_between_alias_and_note_changes_nothing(elastic_url: str, elastic_name: str) -> None:
-    where = place(f"{elastic_url}/{elastic_name}")
+    where = parse_address(f"{elastic_url}/{elastic_name}")
     with ElasticShelf(where, NO_CREDENTIALS) as shelf, connect(where) as client:
         old, new = build(shelf, f"{elastic_name}-2024"), build(shelf, f"{elastic_name}-2025")
         shelf.serve(old, None)
@@ -71,7 +77,7 @@ def test_a_crash_between_alias_and_note_changes_nothing(elastic_url: str, elasti
 
 
 def test_an_alias_of_something_else_is_told(elastic_url: str, elastic_name: str) -> None:
-    where = place(f"{elastic_url}/{elastic_name}")
+    where = parse_address(f"{elastic_url}/{elastic_name}")
     with ElasticShelf(where, NO_CREDENTIALS) as shelf, connect(where) as client:
         client.indices.create(index=f"{elastic_name}-mine", aliases={elastic_name: {}})
         with pytest.raises(BioqaError, match=rf"the alias {elastic_name} stands for {elastic_name}-mine"):
@@ -100,7 +106,7 @@ def test_a_folder_used_for_something_else_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_list_of_releases_is_told(tmp_path: Path, content: str, said: str) -> None:
-    (tmp_path / NAMES).write_text(content)
+    (tmp_path / RELEASES_FILE).write_text(content)
     with pytest.raises(BioqaError, match=said):
         FolderShelf(tmp_path).serving()
 
@@ -113,7 +119,9 @@ def test_a_folder_that_was_left_half_dropped_is_no_release(tmp_path: Path) -> No
         (tmp_path / "shelf" / first).rename(tmp_path / "shelf" / f".dropped-{first}")
         assert [release.name for release in shelf.releases()] == [second]
         shelf.drop(build(shelf, "medline-2023"))
-    assert sorted(entry.name for entry in (tmp_path / "shelf").iterdir()) == sorted([second, NAMES, LOCK])
+    assert sorted(entry.name for entry in (tmp_path / "shelf").iterdir()) == sorted(
+        [second, RELEASES_FILE, LOCK_FILE]
+    )
 
 
 def test_the_folder_to_open_is_the_one_serving(tmp_path: Path) -> None:

@@ -11,16 +11,16 @@ import pytest
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases.fetching import fetch_ahead
 from bioqa.indexer.releases.folder_shelf import FolderShelf
-from bioqa.indexer.releases.site import NLM, TRIES, SiteSource, linked_names
-from bioqa.indexer.releases.source import BadFile, Fetched, FolderSource, Published, md5_path
-from bioqa.indexer.releases.update import Options, update
+from bioqa.indexer.releases.site import MAX_TRIES, NLM, SiteSource, linked_names
+from bioqa.indexer.releases.source import BadFile, FetchedFile, FolderSource, PublishedFile, md5_path
+from bioqa.indexer.releases.update import UpdateOptions, update
 from tests.indexer.medline_xml import deletion
 from tests.indexer.releases.conftest import titles
 from tests.indexer.releases.mirror import Mirror, citations
 from tests.indexer.releases.site_server import Fault, Site, breaks_off, garbled, nothing, serve, status
 
 ONE = "pubmed25n0001.xml.gz"
-FILE = Published(ONE, "baseline")
+FILE = PublishedFile(ONE, "baseline")
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def source(site: Site, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
         yield opened
 
 
-def fetched_is_whole(fetched: Fetched, mirror: Mirror) -> bool:
-    original = mirror.folder / fetched.file.part / fetched.file.name
+def fetched_is_whole(fetched: FetchedFile, mirror: Mirror) -> bool:
+    original = mirror.folder / fetched.file.directory / fetched.file.name
     assert not list(fetched.path.parent.glob("*.part"))
     return fetched.path.read_bytes() == original.read_bytes() and fetched.checked
 
@@ -56,9 +56,9 @@ def test_the_listing_is_read_from_the_directories_pages(mirror: Mirror, source: 
     (mirror.folder / "updatefiles" / "README.txt").write_text("read me")
     assert source.listing() == (
         FILE,
-        Published("pubmed25n0002.xml.gz", "baseline"),
-        Published("pubmed25n0003.xml.gz", "updatefiles"),
-        Published("pubmed25n0004.xml.gz", "updatefiles", ready=False),
+        PublishedFile("pubmed25n0002.xml.gz", "baseline"),
+        PublishedFile("pubmed25n0003.xml.gz", "updatefiles"),
+        PublishedFile("pubmed25n0004.xml.gz", "updatefiles", ready=False),
     )
 
 
@@ -85,7 +85,9 @@ def test_a_file_is_fetched_once(mirror: Mirror, site: Site, source: SiteSource) 
 def test_the_cache_is_a_folder_source(source: SiteSource, cache: Path) -> None:
     files = source.listing()
     assert [source.fetch(file).file for file in files] == list(files)
-    assert [(f.part, f.name) for f in FolderSource(cache).listing()] == [(f.part, f.name) for f in files]
+    assert [(f.directory, f.name) for f in FolderSource(cache).listing()] == [
+        (f.directory, f.name) for f in files
+    ]
 
 
 @pytest.mark.parametrize("what", ["file", "md5", "no md5"])
@@ -161,17 +163,17 @@ def test_passing_faults_are_waited_out(mirror: Mirror, site: Site, source: SiteS
 def test_a_site_that_stays_busy_is_given_up(site: Site, source: SiteSource) -> None:
     site.faults[""] = [status(503)] * 20
     with pytest.raises(
-        BioqaError, match=rf"baseline/: too many 503 error responses; gave up after {TRIES} tries"
+        BioqaError, match=rf"baseline/: too many 503 error responses; gave up after {MAX_TRIES} tries"
     ):
         source.listing()
-    assert len(site.requests) == TRIES
+    assert len(site.requests) == MAX_TRIES
 
 
 def test_a_download_without_headway_is_given_up(site: Site, source: SiteSource) -> None:
     site.faults[ONE] = [lambda handler, content: handler.answer(200, b"", length=len(content))] * 20
-    with pytest.raises(BioqaError, match=rf"{ONE}: .*; gave up after {TRIES} tries"):
+    with pytest.raises(BioqaError, match=rf"{ONE}: .*; gave up after {MAX_TRIES} tries"):
         source.fetch(FILE)
-    assert len(site.asked_for(ONE)) == TRIES
+    assert len(site.asked_for(ONE)) == MAX_TRIES
 
 
 def test_a_silent_site_is_given_up(site: Site, cache: Path) -> None:
@@ -246,7 +248,7 @@ def test_fetching_ends_before_a_broken_file(site: Site, source: SiteSource) -> N
     site.faults["pubmed25n0002.xml.gz.md5"] = [status(404)]
     got: list[str] = []
 
-    def collect() -> Generator[Fetched, None, None]:
+    def collect() -> Generator[FetchedFile, None, None]:
         bad = yield from fetch_ahead(source, source.listing(), threads=2, ahead=3)
         assert bad is not None
         got.append(f"not {bad[0].name}: {bad[1]}")
@@ -261,13 +263,13 @@ def test_an_index_is_kept_up_with_the_site(
 ) -> None:
     shelf = FolderShelf(Path(where))
     names = [f"pubmed25n000{n}.xml.gz" for n in (1, 2, 3)]
-    first = update(source, shelf, Options(workers=1))
+    first = update(source, shelf, UpdateOptions(workers=1))
     assert (first.passed, list(first.downloaded)) == (True, names)
     site.requests.clear()
-    assert update(source, shelf, Options(workers=1)).downloaded == ()
+    assert update(source, shelf, UpdateOptions(workers=1)).downloaded == ()
     assert [name for name, _ in site.requests] == ["/pubmed/baseline/", "/pubmed/updatefiles/"]
     mirror.update(4, deletion(4))
     site.faults["pubmed25n0004.xml.gz"] = [garbled, breaks_off]
-    daily = update(source, shelf, Options(workers=1))
+    daily = update(source, shelf, UpdateOptions(workers=1))
     assert (daily.passed, daily.downloaded) == (True, ("pubmed25n0004.xml.gz",))
     assert sorted(titles(where), key=int) == [str(n) for n in range(1, 21) if n not in (3, 4)]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.releases.source import BadFile, FolderSource, Published, md5_of, md5_path, parse_md5
+from bioqa.indexer.releases.source import BadFile, FolderSource, PublishedFile, md5_of, md5_path, parse_md5
 from tests.indexer.releases.mirror import Mirror, citations
 
 MD5 = "0123456789abcdef0123456789ABCDEF"
@@ -50,7 +50,7 @@ def test_a_folder_lists_nlms_files_with_their_md5(mirror: Mirror) -> None:
     for other in ("README.txt", "pubmed25n0009.xml.gz.part", "pubmed25n12345.xml.gz"):
         (mirror.folder / "baseline" / other).write_text("not one of them")
     listing = FolderSource(mirror.folder).listing()
-    assert [(file.part, file.name, file.ready) for file in listing] == [
+    assert [(file.directory, file.name, file.ready) for file in listing] == [
         ("baseline", "pubmed25n0001.xml.gz", True),
         ("baseline", "pubmed25n0002.xml.gz", True),
         ("updatefiles", "pubmed25n0003.xml.gz", True),
@@ -100,4 +100,4 @@ def test_a_damaged_md5_is_refused_when_fetched_not_when_listed(mirror: Mirror) -
 def test_a_file_that_is_gone_is_refused(mirror: Mirror) -> None:
     mirror.baseline(1, *citations(1, 1))
     with pytest.raises(BadFile, match=r"pubmed25n0002.xml.gz: cannot be read: No such file"):
-        FolderSource(mirror.folder).fetch(Published("pubmed25n0002.xml.gz", "baseline"))
+        FolderSource(mirror.folder).fetch(PublishedFile("pubmed25n0002.xml.gz", "baseline"))

@@ -10,17 +10,17 @@ import pytest
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases.shelf import Release, Shelf
-from bioqa.indexer.releases.source import Fetched, FolderSource, Published, md5_path
-from bioqa.indexer.releases.update import Options, UpdateReport, preview, roll_back, update
+from bioqa.indexer.releases.source import FetchedFile, FolderSource, PublishedFile, md5_path
+from bioqa.indexer.releases.update import UpdateOptions, UpdateReport, preview, roll_back, update
 from tests.indexer.medline_xml import citation, deletion
 from tests.indexer.releases.conftest import OpenShelf, on_both, serving_index, titles
 from tests.indexer.releases.mirror import Mirror, citations
 
-OPTIONS = Options(workers=1)
-REBUILD = Options(workers=1, rebuild=True)
+OPTIONS = UpdateOptions(workers=1)
+REBUILD = UpdateOptions(workers=1, rebuild=True)
 
 
-def run(mirror: Mirror, shelf: Shelf, options: Options = OPTIONS) -> UpdateReport:
+def run(mirror: Mirror, shelf: Shelf, options: UpdateOptions = OPTIONS) -> UpdateReport:
     return update(FolderSource(mirror.folder), shelf, options)
 
 
@@ -223,7 +223,7 @@ def test_figures_that_look_wrong_keep_the_old_release_serving(
     assert report.serving == named(shelf, 2025)
     assert titles(where) == expected()
     # What was built is not built again, and can be let through.
-    forced = run(full, shelf, Options(workers=1, force=True))
+    forced = run(full, shelf, UpdateOptions(workers=1, force=True))
     assert (forced.passed, forced.loaded) == (True, ())
     assert forced.serving == named(shelf, 2026)
     assert len(titles(where)) == (18 if fault == "fewer" else 20)
@@ -247,7 +247,7 @@ class Growing(FolderSource):
         self._next = 4
         self.listed = 0
 
-    def listing(self) -> tuple[Published, ...]:
+    def listing(self) -> tuple[PublishedFile, ...]:
         listing = super().listing()
         self.listed += 1
         if self._arrivals:  # just after it was looked
@@ -327,7 +327,7 @@ def test_rolling_back_and_what_updates_do_then(full: Mirror, shelf: Shelf, where
 def test_old_releases_are_kept_as_set(mirror: Mirror, shelf: Shelf, keep: int) -> None:
     for year in (2023, 2024, 2025):
         mirror.baseline(1, *citations(1, 3, str(year)), year=year)
-        report = run(mirror, shelf, Options(workers=1, keep=keep))
+        report = run(mirror, shelf, UpdateOptions(workers=1, keep=keep))
     kept = [2025, 2024, 2023][: keep + 1]
     assert [release.year for release in shelf.releases()] == sorted(kept)
     assert report.dropped == tuple(named(shelf, y) for y in (2023, 2024)[1 - keep : 2 - keep] if keep < 2)
@@ -376,7 +376,7 @@ def test_two_updates_do_not_run_at_once(full: Mirror, open_shelf: OpenShelf) -> 
 
 
 def test_a_preview_says_what_would_be_done(full: Mirror, shelf: Shelf, where: str) -> None:
-    def would(options: Options = OPTIONS) -> tuple[str, bool, list[str]]:
+    def would(options: UpdateOptions = OPTIONS) -> tuple[str, bool, list[str]]:
         found = preview(FolderSource(full.folder), shelf, options)
         return found.choice.release, found.choice.in_place, [file.name for file in found.plan.files]
 
@@ -401,7 +401,7 @@ class Stopping(FolderSource):
         super().__init__(folder)
         self._name = name
 
-    def fetch(self, file: Published) -> Fetched:
+    def fetch(self, file: PublishedFile) -> FetchedFile:
         if file.name == self._name:
             raise Killed
         return super().fetch(file)
@@ -428,17 +428,17 @@ from pathlib import Path
 from bioqa.indexer.releases.elastic_shelf import ElasticShelf
 from bioqa.indexer.releases.folder_shelf import FolderShelf
 from bioqa.indexer.releases.source import FolderSource
-from bioqa.indexer.releases.update import Options, update
-from bioqa.indexer.search.place import NO_CREDENTIALS, is_url, place
+from bioqa.indexer.releases.update import UpdateOptions, update
+from bioqa.indexer.search.address import NO_CREDENTIALS, is_url, parse_address
 
 where = sys.argv[2]
-shelf = ElasticShelf(place(where), NO_CREDENTIALS) if is_url(where) else FolderShelf(Path(where))
+shelf = ElasticShelf(parse_address(where), NO_CREDENTIALS) if is_url(where) else FolderShelf(Path(where))
 
 def told(release, state):
     if state.files_done == 2:
         os.kill(os.getpid(), signal.SIGKILL)
 
-update(FolderSource(Path(sys.argv[1])), shelf, Options(workers=1), told)
+update(FolderSource(Path(sys.argv[1])), shelf, UpdateOptions(workers=1), told)
 """
 
 

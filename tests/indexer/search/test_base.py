@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from bioqa.bioasq.domain import Document, Part
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Delete, Event, Upsert
+from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied, SearchIndex
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.place import Place
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 
@@ -35,7 +35,7 @@ def open_index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenI
         number = len(opened)
         index: SearchIndex
         if elastic:
-            where = Place((url,), f"{name}-{number}")
+            where = IndexAddress((url,), f"{name}-{number}")
             index = ElasticIndex.create(connect(where), where)
         else:
             index = TantivyIndex.create(tmp_path / f"index{number}")

@@ -12,10 +12,10 @@ import trustme
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.address import Access, IndexAddress, is_url, parse_address
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.connection import WrongServer, connect, engine_errors
 from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.place import Access, Place, is_url, place
 from tests.indexer.documents import document
 from tests.proxies import FakeEngine, Proxy, api_key, basic
 
@@ -42,7 +42,7 @@ def free_port() -> int:
 
 def refusal(url: str, access: Access | None = None) -> str:
     with pytest.raises(BioqaError) as raised:
-        connect(place(url), access or Access(timeout_s=5))
+        connect(parse_address(url), access or Access(timeout_s=5))
     message = str(raised.value)
     assert KEY not in message
     assert PASSWORD not in message
@@ -69,7 +69,7 @@ def refusal(url: str, access: Access | None = None) -> str:
     ],
 )
 def test_a_url_names_hosts_and_an_index(url: str, hosts: tuple[str, ...], name: str) -> None:
-    assert place(url) == Place(hosts, name)
+    assert parse_address(url) == IndexAddress(hosts, name)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_url_names_hosts_and_an_index(url: str, hosts: tuple[str, ...], name: 
 )
 def test_a_malformed_url_is_refused_by_name(url: str, complaint: str) -> None:
     with pytest.raises(BioqaError, match=complaint):
-        place(url)
+        parse_address(url)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_malformed_url_is_refused_by_name(url: str, complaint: str) -> None:
 )
 def test_credentials_in_a_url_are_refused_and_not_shown(url: str) -> None:
     with pytest.raises(BioqaError) as raised:
-        place(url)
+        parse_address(url)
     assert PASSWORD not in str(raised.value)
     assert KEY not in str(raised.value)
     assert "BIOQA_ELASTIC_PASSWORD" in str(raised.value)
@@ -146,7 +146,7 @@ def test_another_major_version(version: str) -> None:
         assert message.startswith(f"{server.url} is ")
         assert message.endswith("this bioqa needs Elasticsearch 9 (the major version decides)")
         with pytest.raises(WrongServer):
-            connect(place(server.url))
+            connect(parse_address(server.url))
 
 
 def test_an_engine_that_is_no_elasticsearch() -> None:
@@ -158,7 +158,7 @@ def test_an_engine_that_is_no_elasticsearch() -> None:
 
 def test_the_right_version_is_taken() -> None:
     with FakeEngine("9.0.1") as server:
-        connect(place(server.url)).close()
+        connect(parse_address(server.url)).close()
 
 
 def test_a_server_that_is_no_search_engine_at_all() -> None:
@@ -193,7 +193,7 @@ def guarded(elastic_url: str) -> Iterator[Proxy]:
 def test_credentials_are_sent_with_every_request(
     guarded: Proxy, elastic_name: str, access: Access, sent: str
 ) -> None:
-    where = Place((guarded.url,), elastic_name)
+    where = IndexAddress((guarded.url,), elastic_name)
     with ElasticIndex.create(connect(where, access), where) as index:
         round_trip(index)
     assert len(guarded.seen) > 5
@@ -224,7 +224,7 @@ def test_refused_credentials(guarded: Proxy, access: Access) -> None:
 
 
 def test_credentials_that_do_not_allow_it(guarded: Proxy, elastic_name: str) -> None:
-    where = Place((guarded.url,), elastic_name)
+    where = IndexAddress((guarded.url,), elastic_name)
     with connect(where, Access(user="eve", password=PASSWORD)) as client:
         with pytest.raises(BioqaError, match=r"do not allow it at .* \(403\): action") as raised:
             ElasticIndex.create(client, where)
@@ -258,7 +258,7 @@ def encrypted(elastic_url: str, authority: trustme.CA) -> Iterator[Proxy]:
 
 def test_tls_with_the_right_authority(encrypted: Proxy, ca_file: Path, elastic_name: str) -> None:
     assert encrypted.url.startswith("https://")
-    where = place(f"{encrypted.url}/{elastic_name}")
+    where = parse_address(f"{encrypted.url}/{elastic_name}")
     with ElasticIndex.create(connect(where, Access(api_key=KEY, ca_file=ca_file)), where) as index:
         round_trip(index)
 
@@ -302,7 +302,7 @@ def test_tls_spoken_to_a_server_without(elastic_url: str) -> None:
 def test_one_of_two_hosts_is_dead(elastic_url: str, elastic_name: str, free_port: int, dead: int) -> None:
     hosts = [elastic_url]
     hosts.insert(dead, f"http://127.0.0.1:{free_port}")
-    where = place(f"{','.join(hosts)}/{elastic_name}")
+    where = parse_address(f"{','.join(hosts)}/{elastic_name}")
     with ElasticIndex.create(connect(where, Access(timeout_s=5)), where) as index:
         round_trip(index)
         for _ in range(4):
@@ -324,7 +324,7 @@ def failing(elastic_url: str) -> Iterator[Proxy]:
 @pytest.fixture
 def index(failing: Proxy, elastic_name: str) -> Iterator[ElasticIndex]:
     """An index behind ``failing``, with a document about insulin; a question may take half a second."""
-    where = Place((failing.url,), elastic_name)
+    where = IndexAddress((failing.url,), elastic_name)
     with ElasticIndex.create(connect(where, Access(timeout_s=10)), where) as made:
         round_trip(made)
     with ElasticIndex.open(connect(where, Access(timeout_s=0.5)), where) as opened:
@@ -372,7 +372,7 @@ def test_a_connection_that_breaks(failing: Proxy, index: ElasticIndex) -> None:
 
 
 def test_a_missing_index(elastic_url: str, elastic_name: str) -> None:
-    where = place(f"{elastic_url}/{elastic_name}")
+    where = parse_address(f"{elastic_url}/{elastic_name}")
     with (
         connect(where) as client,
         pytest.raises(BioqaError, match=f"^no index {elastic_name} at {elastic_url}$"),
@@ -381,5 +381,5 @@ def test_a_missing_index(elastic_url: str, elastic_name: str) -> None:
 
 
 def test_other_errors_pass() -> None:
-    with pytest.raises(ZeroDivisionError), engine_errors(place("http://host/pool")):
+    with pytest.raises(ZeroDivisionError), engine_errors(parse_address("http://host/pool")):
         raise ZeroDivisionError

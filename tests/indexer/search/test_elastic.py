@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Delete, Upsert
+from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.mapping import Shape
-from bioqa.indexer.search.place import Place
-from bioqa.indexer.search.records import Record, encode
+from bioqa.indexer.search.records import EncodedEvent, Record, encode
 from tests.indexer.documents import document
 from tests.proxies import Proxy
 
@@ -37,17 +37,17 @@ def client(elastic_url: str) -> Iterator[Elasticsearch]:
 
 
 @pytest.fixture
-def where(elastic_url: str, elastic_name: str) -> Place:
-    return Place((elastic_url,), elastic_name)
+def where(elastic_url: str, elastic_name: str) -> IndexAddress:
+    return IndexAddress((elastic_url,), elastic_name)
 
 
 @pytest.fixture
-def create(where: Place) -> Iterator[Create]:
+def create(where: IndexAddress) -> Iterator[Create]:
     """Makes indexes whose names begin with the test's."""
     made: list[ElasticIndex] = []
 
     def create(suffix: str = "", joiner: str = "", shape: Shape | None = None) -> ElasticIndex:
-        at = Place(where.hosts, where.name + suffix)
+        at = IndexAddress(where.hosts, where.name + suffix)
         made.append(ElasticIndex.create(connect(at), at, joiner, shape or Shape()))
         return made[-1]
 
@@ -130,7 +130,7 @@ def test_several_shards_change_no_answer(create: Create) -> None:
 # Whose index it is
 
 
-def test_an_index_is_found_again(create: Create, where: Place) -> None:
+def test_an_index_is_found_again(create: Create, where: IndexAddress) -> None:
     fill(create(joiner=" "), document(1, "Insulin."))
     assert create(joiner=" ").stats().documents == 1
     with ElasticIndex.open(connect(where), where) as opened:
@@ -144,7 +144,7 @@ def test_another_joiner_is_refused(create: Create) -> None:
         create(joiner=" ")
 
 
-def test_another_format_is_refused(create: Create, client: Elasticsearch, where: Place) -> None:
+def test_another_format_is_refused(create: Create, client: Elasticsearch, where: IndexAddress) -> None:
     index = create()
     client.indices.put_mapping(index=index.name, meta={"bioqa": {"format": 99, "joiner": ""}})
     open_again = partial(ElasticIndex.open, client, where)
@@ -153,7 +153,9 @@ def test_another_format_is_refused(create: Create, client: Elasticsearch, where:
             again()
 
 
-def test_the_index_of_another_program_is_refused(create: Create, client: Elasticsearch, where: Place) -> None:
+def test_the_index_of_another_program_is_refused(
+    create: Create, client: Elasticsearch, where: IndexAddress
+) -> None:
     client.indices.create(index=where.name)
     open_again = partial(ElasticIndex.open, client, where)
     for again in (create, open_again):
@@ -162,7 +164,7 @@ def test_the_index_of_another_program_is_refused(create: Create, client: Elastic
     assert client.count(index=where.name)["count"] == 0
 
 
-def test_an_alias_is_opened(create: Create, client: Elasticsearch, where: Place) -> None:
+def test_an_alias_is_opened(create: Create, client: Elasticsearch, where: IndexAddress) -> None:
     index = create("-2026")
     fill(index, document(1, "Insulin."))
     client.indices.put_alias(index=index.name, name=where.name)
@@ -173,7 +175,9 @@ def test_an_alias_is_opened(create: Create, client: Elasticsearch, where: Place)
     assert create().name == index.name  # to load into, too
 
 
-def test_an_alias_of_two_indices_is_refused(create: Create, client: Elasticsearch, where: Place) -> None:
+def test_an_alias_of_two_indices_is_refused(
+    create: Create, client: Elasticsearch, where: IndexAddress
+) -> None:
     for suffix in ("-b", "-a"):
         client.indices.put_alias(index=create(suffix).name, name=where.name)
     both = f"{where.name} stands for 2 indices, not one: {where.name}-a, {where.name}-b"
@@ -181,7 +185,7 @@ def test_an_alias_of_two_indices_is_refused(create: Create, client: Elasticsearc
         ElasticIndex.open(client, where)
 
 
-def test_answers_follow_the_alias(create: Create, client: Elasticsearch, where: Place) -> None:
+def test_answers_follow_the_alias(create: Create, client: Elasticsearch, where: IndexAddress) -> None:
     old, new = create("-old"), create("-new")
     fill(old, document(1, "Insulin."))
     fill(new, document(2, "Insulin."), document(3, "Glucagon."))
@@ -199,7 +203,7 @@ def test_answers_follow_the_alias(create: Create, client: Elasticsearch, where: 
         assert (opened.stats().name, opened.stats().documents) == (new.name, 2)
 
 
-def test_notes_are_kept_with_the_index(create: Create, where: Place) -> None:
+def test_notes_are_kept_with_the_index(create: Create, where: IndexAddress) -> None:
     index = create(joiner=" ")
     index.annotate(release=2026)
     index.annotate(complete=True)
@@ -217,7 +221,7 @@ def test_an_answer_needs_one_round_trip(elastic_url: str, index: ElasticIndex) -
         index, *(document(n, "Insulin.", "Sugar. Blood.", published=date(2001, 1, 1)) for n in range(1, 120))
     )
     with Proxy(elastic_url) as proxy:
-        where = Place((proxy.url,), index.name)
+        where = IndexAddress((proxy.url,), index.name)
         with ElasticIndex.open(connect(where), where) as opened:
             before = len(proxy.seen)
             assert len(opened.search("insulin", 100, date(2010, 1, 1))) == 100
@@ -237,7 +241,7 @@ def record(pmid: int, title: str, version: int = 1, abstract: str = "") -> Recor
     return encode(document(pmid, title, abstract, version=version))
 
 
-def write(index: ElasticIndex, order: int, *changes: Record | int) -> Applied:
+def write(index: ElasticIndex, order: int, *changes: EncodedEvent) -> Applied:
     return index.write(changes, order) + index.drain()
 
 
@@ -261,7 +265,7 @@ def test_what_was_deleted_stays_deleted(index: ElasticIndex) -> None:
 
 
 def test_replays_change_nothing(index: ElasticIndex) -> None:
-    changes: list[Record | int] = [record(1, "One."), record(2, "Two."), 1, record(3, "Three.")]
+    changes: list[EncodedEvent] = [record(1, "One."), record(2, "Two."), 1, record(3, "Three.")]
     changes += [record(2, "Two, revised."), 3, 3]
     for _ in range(3):
         assert write(index, 10, *changes).events == len(changes)
@@ -271,7 +275,7 @@ def test_replays_change_nothing(index: ElasticIndex) -> None:
 def test_events_of_one_document_in_parallel_requests(index: ElasticIndex) -> None:
     """Each fills a good part of a request, so that several are under way at once."""
     long = "Many words of no use. " * 20_000
-    changes: list[Record | int] = [
+    changes: list[EncodedEvent] = [
         record(pmid, f"Title {n}.", abstract=long) for n in range(15) for pmid in (1, 2)
     ]
     changes[20:20] = [1]
@@ -296,7 +300,7 @@ def test_the_order_of_arrival_does_not_matter(
     """PMID versions rise with time, as NLM's do. True stands for a deletion."""
     first = next(_FRESH_PMIDS)
     expected: dict[str, str] = {}
-    events: list[tuple[int, Record | int]] = []
+    events: list[tuple[int, EncodedEvent]] = []
     for order, (number, deleted) in enumerate(changes, 1):
         pmid = first + number
         if deleted:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from bioqa.bioasq.domain import Document, Part, Sentence
-from bioqa.indexer.medline.citations import MedlineError, MedlineFile, event_json, read
 from bioqa.indexer.medline.events import Delete, Event, Upsert
+from bioqa.indexer.medline.reader import MedlineError, MedlineFile, event_json, read
 
 ARTICLE = """<PubmedArticle>
 <MedlineCitation Status="MEDLINE">

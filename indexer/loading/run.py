@@ -24,7 +24,7 @@ from pathlib import Path
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.loading.ledger import LoadedFile, order
-from bioqa.indexer.loading.parsing import Batch, Message, Parsed, ParserPool, Refused, Started
+from bioqa.indexer.loading.parsing import EncodedEvents, Message, Parsed, ParserPool, Refused, Started
 from bioqa.indexer.loading.sequence import Step, steps
 from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.search.base import Applied, Rejection
@@ -32,17 +32,17 @@ from bioqa.indexer.search.base import Applied, Rejection
 DEFAULT_WORKERS = max(1, min(8, (os.cpu_count() or 2) - 1))
 """Parsing processes; the one that writes needs about half as much time as they do together."""
 
-MOST_REJECTIONS = 1000
+MAX_REJECTIONS = 1000
 """How many of the search engine's rejections a report lists."""
 
-MOST_REASONS = 20
+MAX_REASONS = 20
 """How many kinds of them a ledger's entry tells apart."""
 
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LoadProgress:
     files_done: int
     files: int
     bytes_done: int
@@ -67,10 +67,10 @@ class LoadReport:
     refused: tuple[RefusedFile, ...]
     """Files of which nothing was kept. The run is a success only if there are none, and no rejections."""
     seconds: float
-    repeated: tuple[str, ...] = ()
+    reapplied: tuple[str, ...] = ()
     """Files loaded earlier that were applied once more, behind one that came late."""
     rejections: tuple[tuple[str, Rejection], ...] = ()
-    """What the search engine did not take, with its file: the first ``MOST_REJECTIONS``."""
+    """What the search engine did not take, with its file: the first ``MAX_REJECTIONS``."""
     rejections_unlisted: int = 0
     """How many more there are."""
 
@@ -85,7 +85,7 @@ def load(
     *,
     workers: int = DEFAULT_WORKERS,
     joiner: str = "",
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[LoadProgress], None] | None = None,
     stop_at_refused: bool = False,
     finish: bool = True,
 ) -> LoadReport:
@@ -124,7 +124,7 @@ class _Run:
         target: LoadTarget,
         sequence: Sequence[Step],
         workers: int,
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[LoadProgress], None] | None,
     ) -> None:
         self._target = target
         self._steps = sequence
@@ -229,7 +229,7 @@ class _Run:
         written = 0
         end: Message = started
         for end in messages:
-            if isinstance(end, Batch):
+            if isinstance(end, EncodedEvents):
                 self._target.write(end.changes, order(step.number, written))
                 written += len(end.changes)
                 self._events += len(end.changes)
@@ -260,14 +260,14 @@ class _Run:
             self._unnoted.clear()
 
     def _list(self, name: str, rejected: Sequence[Rejection]) -> None:
-        room = MOST_REJECTIONS - len(self._rejections)
+        room = MAX_REJECTIONS - len(self._rejections)
         self._rejections += [(name, rejection) for rejection in rejected[:room]]
         self._rejections_unlisted += len(rejected[room:])
 
     def _report(self, done: int, name: str, within: int = 0) -> None:
         if self._told is not None:
             self._told(
-                Progress(
+                LoadProgress(
                     files_done=done,
                     files=len(self._steps),
                     bytes_done=self._bytes_before + within,
@@ -302,7 +302,7 @@ def _entry(step: Step, started: Started, parsed: Parsed, applied: Applied) -> Lo
 def _by_reason(rejected: Sequence[Rejection]) -> Counter[str]:
     """What stands before the first colon tells the kind; what follows, and numbers, differ with documents."""
     reasons = Counter(_NUMBER.sub("N", r.reason.partition(":")[0])[:100] for r in rejected)
-    kinds = Counter(dict(reasons.most_common(MOST_REASONS)))
+    kinds = Counter(dict(reasons.most_common(MAX_REASONS)))
     if rest := reasons.total() - kinds.total():
         kinds["other reasons"] += rest
     return kinds

@@ -35,7 +35,7 @@ NO_CREDENTIALS = Access()
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IndexAddress:
     hosts: tuple[str, ...]
     """URLs with scheme, host and port."""
     name: str
@@ -49,7 +49,7 @@ def is_url(where: str) -> bool:
     return where.startswith(("http://", "https://"))
 
 
-def place(url: str) -> Place:
+def parse_address(url: str) -> IndexAddress:
     """Read ``http://host:9200/name``, or several hosts as ``http://a:9200,http://b:9200/name``.
 
     Without a name, ``medline`` is meant; without a port, 9200 for http and 443 for https. A path before the
@@ -68,7 +68,7 @@ def place(url: str) -> Place:
         raise BioqaError(
             f"{name!r} cannot be an index's name: lower-case letters, digits and . _ - are possible"
         )
-    return Place((*hosts, host), name)
+    return IndexAddress((*hosts, host), name)
 
 
 def _host_and_name(url: str) -> tuple[str, str]:

@@ -39,7 +39,7 @@ _PMID = re.compile(r"[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class RejectedRecord:
     """A citation that cannot be used."""
 
     line: int
@@ -63,7 +63,7 @@ class MedlineFile:
         self.deletes = 0
         self.skipped: Counter[str] = Counter()
         """Records that are no citations, by element: books above all."""
-        self.rejections: list[Rejection] = []
+        self.rejections: list[RejectedRecord] = []
         self.position = 0
         """Bytes of the file, as it lies on disk, that have been read."""
         self._joiner = joiner
@@ -129,7 +129,7 @@ class MedlineFile:
         return None
 
     def _reject(self, record: etree._Element, reason: str) -> None:
-        self.rejections.append(Rejection(record.sourceline or 0, reason))
+        self.rejections.append(RejectedRecord(record.sourceline or 0, reason))
 
 
 def read(path: Path, *, joiner: str = "") -> Iterator[Event]:
