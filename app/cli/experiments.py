@@ -1,5 +1,6 @@
 """Experiments: many systems trained and measured on the same questions, in one table."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -154,7 +155,14 @@ def tables(results: "Results") -> str:
     main = [row for kind in KINDS for row in results.rows if row.kind == kind]
     ablations = [row for row in results.rows if row.kind == "ablation"]
     collections = list(results.rows[0].collections)
-    shown = [(f"{name}", main, name) for name in collections]
+    # Means over different questions do not compare, so they never share a table: all questions first.
+    counts = sorted({_questions(row) for row in main}, key=lambda count: count or math.inf, reverse=True)
+    shown = [
+        (name + (f", {count or 'all'} questions" if len(counts) > 1 else ""), rows, name)
+        for name in collections
+        for count in counts
+        if (rows := [row for row in main if _questions(row) == count and name in row.collections])
+    ]
     if ablations:
         shown.append((f"{collections[0]}, ablations of JPDRMM", ablations, collections[0]))
     blocks = [f"**{title}**\n\n{_table(rows, name, marks)}" for title, rows, name in shown]
@@ -197,6 +205,12 @@ def _marks(rows: Iterable["Row"]) -> dict[str, str]:
     """A letter for every share in use, in order of appearance."""
     shares = dict.fromkeys(words for row in rows for words in _shares(row))
     return dict(zip(shares, "abcdefghijklmnopqrstuvwxyz", strict=False))
+
+
+def _questions(row: "Row") -> int:
+    """How many questions of each collection the row was measured on; 0 if on all of them."""
+    counts = [part["share"]["test_questions"] for part in row.parts if part.get("share")]
+    return min(filter(None, counts), default=0)
 
 
 def _shares(row: "Row") -> list[str]:

@@ -1,6 +1,7 @@
 """The table of experiments: the one kept, and one's own at toy size."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,23 @@ def test_what_is_wrong_is_told(
     result = command("experiment", "pappas-2021", *files, *arguments)
     assert result.code == 2
     assert said in result.err
+
+
+def test_rows_measured_on_different_questions_are_in_different_tables() -> None:
+    results = published.read("pappas-2021")
+    questions = {
+        row.system: {part.get("share", {}).get("test_questions", 0) for part in row.parts} - {0}
+        for row in results.rows
+    }
+    blocks = re.split(r"^\*\*(.*)\*\*$", tables(results), flags=re.MULTILINE)
+    titles = dict(zip(blocks[1::2], blocks[2::2], strict=True))
+    assert {"test, all questions", "test, 150 questions", "scifact-test, 40 questions"} <= titles.keys()
+    for title, block in titles.items():
+        count = re.search(r"(\d+) questions", title)
+        for name, *_ in _rows(block)[2:]:
+            assert questions[name] == ({int(count[1])} if count else set())
+    shown = [name for name, *_ in _rows(tables(results))]
+    assert {row.system for row in results.rows} <= set(shown)
 
 
 def test_a_share_is_told_from_the_runs_own_record() -> None:
