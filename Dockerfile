@@ -9,23 +9,29 @@ ENV VIRTUAL_ENV=/opt/bioqa \
     UV_COMPILE_BYTECODE=1 \
     UV_LINK_MODE=copy \
     UV_PYTHON_DOWNLOADS=never
-RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore uv==0.13.9 \
-    && python -m venv --without-pip "$VIRTUAL_ENV"
 WORKDIR /src
-# The dependencies are a layer of their own: a change of the code leaves it as it is.
-COPY pyproject.toml ./
+COPY requirements requirements
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore \
+        --require-hashes --requirement requirements/build.txt \
+    && python -m venv --without-pip "$VIRTUAL_ENV"
+# The dependencies are a layer of their own: a change of the code leaves it as it is. What torch needs is locked
+# and comes first; torch itself has no hash, because its builds differ.
 RUN --mount=type=cache,target=/root/.cache/uv \
-    uv pip install ${TORCH_BACKEND:+--torch-backend="$TORCH_BACKEND"} --requirements pyproject.toml --extra otel
-COPY README.md LICENSE ./
+    uv pip install --require-hashes --requirements requirements/service.txt \
+    && uv pip install ${TORCH_BACKEND:+--torch-backend="$TORCH_BACKEND"} --requirements requirements/torch.txt
+COPY pyproject.toml setup.py README.md LICENSE ./
 COPY bioasq bioasq
 COPY indexer indexer
 COPY models models
 COPY app app
 COPY bioqa bioqa
 COPY deploy/healthcheck.py $VIRTUAL_ENV/
+# The commit that this is built from, for `bioqa --version`; .git is not sent to the build.
+ARG COMMIT
 # Files keep the modes of the checkout, which may be its owner's alone.
 RUN --mount=type=cache,target=/root/.cache/uv \
-    uv pip install --no-deps . \
+    printf '%s' "$COMMIT" > bioqa/commit.txt \
+    && uv pip install --no-deps --build-constraints requirements/build.txt . \
     && chmod -R a+rX "$VIRTUAL_ENV"
 
 FROM python:3.11.14-slim-bookworm

@@ -2,16 +2,27 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/.installed
 # The index that is served: the sample's, unless another is named (make serve INDEX=medline).
 INDEX ?= data/sample-index
+# Which build of torch: cpu, cu130, … (uv knows where each is kept), or empty for what pip finds.
+TORCH_BACKEND ?=
+# Of make lock: --upgrade takes the newest versions; without it, those locked stay where they can.
+UPGRADE ?=
 
-.PHONY: demo test check bench serve clean
+.PHONY: demo test check docs bench serve lock minimums clean
 
-$(INSTALLED): pyproject.toml
+$(INSTALLED): pyproject.toml setup.py requirements/development.txt requirements/torch.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(PIP) install --require-hashes --requirement requirements/development.txt
+ifeq ($(TORCH_BACKEND),)
+	$(PIP) install --requirement requirements/torch.txt
+else
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --torch-backend $(TORCH_BACKEND) --requirements requirements/torch.txt
+endif
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(PIP) check
 	touch $@
 
 demo: $(INSTALLED)
@@ -27,12 +38,28 @@ check: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/audit.py
 
+docs: $(INSTALLED)
+	$(BIN)/mkdocs build --quiet --strict
+
 bench: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement bench/requirements.txt
+	$(PIP) install --requirement bench/requirements.txt
 	$(BIN)/python -m bench
 
 serve: $(INSTALLED)
 	$(BIN)/bioqa serve --index $(INDEX)
 
+# The locks, renewed; see docs/packaging.md. It must also work where the old locks no longer fit pyproject.toml.
+COMPILE := $(BIN)/uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock" --no-emit-package torch \
+	--excludes requirements/cuda.txt --overrides requirements/torch.txt
+lock: $(BIN)/uv
+	$(COMPILE) pyproject.toml --extra dev -o requirements/development.txt
+	$(COMPILE) pyproject.toml --extra otel --constraints requirements/development.txt -o requirements/service.txt
+	printf 'setuptools\nuv\n' | $(COMPILE) - --constraints requirements/development.txt -o requirements/build.txt
+
+$(BIN)/uv:
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --require-hashes --requirement requirements/build.txt
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-minimums

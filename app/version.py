@@ -20,18 +20,19 @@ def version() -> str:
 
 def version_of(package: Path, release: str) -> str:
     """The version of the package in that folder, whose last release is given."""
-    commit = _noted(package) or _checked_out(package.parent, release)
+    commit = noted(package) or checked_out(package.parent, release)
     return f"{release}+g{commit[:7]}" if re.fullmatch("[0-9a-f]{7,64}", commit) else release
 
 
-def _noted(package: Path) -> str:
+def noted(package: Path) -> str:
+    """The commit in COMMIT_FILE; empty if there is none."""
     try:
         return (package / COMMIT_FILE).read_text(encoding="ascii").strip()
     except (OSError, ValueError):
         return ""
 
 
-def _checked_out(root: Path, release: str) -> str:
+def checked_out(root: Path, release: str) -> str:
     """The checkout's commit; empty if it is the release's, or if there is no checkout that git can read."""
     # In site-packages git would find the repository of the project that bioqa is installed for.
     if not (root / ".git").exists():

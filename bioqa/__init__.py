@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from bioqa.texts import TextSentence as TextSentence
     from bioqa.texts import rank as rank
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _NAMES = {
     "bioqa.answered": ("Answer", "AnswerDocument", "AnswerSnippet"),

@@ -1,0 +1,53 @@
+"""What pyproject.toml cannot say: the commit that a build was made from, and a readme for an index page."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))
+
+from bioqa import __version__  # noqa: E402
+from bioqa.app.version import COMMIT_FILE, checked_out, noted  # noqa: E402
+
+LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^]]*)\]\((?!https?:|#)(?P<path>[^)]*)\)")
+
+
+def note_commit(package: Path) -> None:
+    """Write the commit of this checkout into a package that is built, or what a source distribution noted."""
+    file = package / COMMIT_FILE
+    # It may be a hard link to the checkout's own file.
+    file.unlink(missing_ok=True)
+    if commit := checked_out(ROOT, __version__) or noted(ROOT / "bioqa"):
+        file.write_text(commit + "\n", encoding="ascii")
+
+
+def index_readme(text: str) -> str:
+    """Remove the links to files of the checkout and the pictures, which an index page cannot show."""
+    return LINK.sub(lambda link: "" if link["image"] else link["text"], text)
+
+
+class BuildPy(build_py):
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            note_commit(Path(self.build_lib, "bioqa"))
+
+
+class SourceDistribution(sdist):
+    def make_release_tree(self, base_dir: str, files: Any) -> None:
+        super().make_release_tree(base_dir, files)
+        note_commit(Path(base_dir, "bioqa"))
+
+
+if __name__ == "__main__":
+    setup(
+        cmdclass={"build_py": BuildPy, "sdist": SourceDistribution},
+        long_description=index_readme((ROOT / "README.md").read_text(encoding="utf-8")),
+        long_description_content_type="text/markdown",
+    )
