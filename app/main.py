@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from bioqa.app import observability, web
-from bioqa.app.answers.answering import Answerer, IndexUnavailable, Ranks
+from bioqa.app.answers.answering import Answerer, IndexUnavailable, Ranker
 from bioqa.app.answers.opening import load_rankers, open_index
 from bioqa.app.answers.service import Service
 from bioqa.app.api import (
@@ -29,7 +29,7 @@ from bioqa.app.api.uploads import Uploads
 from bioqa.app.http import errors
 from bioqa.app.http.limits import BodyLimit
 from bioqa.app.http.schemas import BatchTestSet
-from bioqa.app.jobs.batches import Batches
+from bioqa.app.jobs.batches import BatchJobs
 from bioqa.app.security import guards
 from bioqa.app.settings import Settings, load_settings
 from bioqa.app.version import version
@@ -48,7 +48,7 @@ log = logging.getLogger("bioqa")
 def create_app(
     settings: Settings | None = None,
     answerer: Answerer | None = None,
-    further_rankers: Sequence[Ranks] = (),
+    further_rankers: Sequence[Ranker] = (),
 ) -> FastAPI:
     """The service with these settings (the environment's if None), or around a given answerer and rankers.
 
@@ -69,7 +69,7 @@ def create_app(
         lifespan=_lifespan,
     )
     app.state.service = service
-    app.state.batches = Batches(service, settings.data_dir)
+    app.state.batches = BatchJobs(service, settings.data_dir)
     app.state.uploads = Uploads(settings.max_upload_bytes)
     uploads = dict.fromkeys(UPLOADS, settings.max_upload_bytes)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others=uploads)

@@ -19,8 +19,8 @@ class IndexUnavailable(BioqaError):
     """The search index cannot be reached or used at the moment."""
 
 
-class Ranks(Protocol):
-    """What ranks: ``bioqa.models.reranker.Reranker``, or anything that keeps its promises."""
+class Ranker(Protocol):
+    """A loaded checkpoint, as ``bioqa.models.reranker.Reranker`` and the cascade are."""
 
     @property
     def name(self) -> str: ...
@@ -42,8 +42,8 @@ class Ranks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """How much is asked for, of what."""
+class SearchOptions:
+    """How many documents and snippets an answer has, and which documents are candidates for it."""
 
     max_documents: int = MAX_ITEMS
     max_snippets: int = MAX_ITEMS
@@ -52,18 +52,18 @@ class Wanted:
     """Only documents published before that day, and those without a date."""
 
 
-USUAL = Wanted()
+DEFAULT_OPTIONS = SearchOptions()
 
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Milliseconds that each stage took; ranked with others, a question took as long as they all."""
+    """Milliseconds of each stage. For questions ranked together, ``rerank`` is the whole batch's time."""
 
     retrieve: float
     rerank: float
     select: float
     wait: float = 0.0
-    """In line, before either of the first two."""
+    """In the queues before retrieval and before ranking."""
 
     @property
     def total(self) -> float:
@@ -83,9 +83,9 @@ class Answer:
     timings_ms: Timings
     truncated_sentences: int
     candidates: int
-    """How many documents the search index found for it, to be ranked."""
+    """Number of documents that the search index found and the ranker ranked."""
     degraded: str | None = None
-    """Why no ranker is behind it, but BM25 alone; None for an answer as it should be."""
+    """Reason why BM25 replaced the ranker; None normally."""
 
     def response(self) -> Response:
         """The answer as a submission holds it."""
@@ -93,101 +93,110 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A question with its candidates, to be ranked."""
+class Retrieved:
+    """A question with its candidates, ready to be ranked."""
 
     question: Question
-    wanted: Wanted
+    options: SearchOptions
     candidates: Sequence[Candidate]
     index: str
     retrieve_ms: float
     asked_at: float | None = None
-    """By time.perf_counter; None if it did not wait in line."""
+    """By time.perf_counter; None if the question did not wait in a queue."""
 
     @property
     def item(self) -> tuple[str, Sequence[Candidate]]:
+        """The question and its candidates, as rankers take them."""
         return self.question.body.strip(), self.candidates
 
 
-def find(index: SearchIndex, question: Question, wanted: Wanted = USUAL) -> Found:
-    """White space around the question does not matter. Raises IndexUnavailable."""
-    asked = time.perf_counter()
-    with _index_errors(index):
-        candidates = index.search(question.body.strip(), wanted.candidates, wanted.published_before)
-        return Found(question, wanted, candidates, index.name, _ms(asked, time.perf_counter()))
-
-
-def choose(ranker: Ranks, found: Sequence[Found]) -> list[Answer]:
-    """The answer to each, ranked together. Raises what the ranker raises."""
+def retrieve(index: SearchIndex, question: Question, options: SearchOptions = DEFAULT_OPTIONS) -> Retrieved:
+    """Fetch the candidates; white space around the question is ignored. Raises IndexUnavailable."""
     begun = time.perf_counter()
-    items = [each.item for each in found]
+    with _index_errors(index):
+        candidates = index.search(question.body.strip(), options.candidates, options.published_before)
+        return Retrieved(question, options, candidates, index.name, _ms(begun, time.perf_counter()))
+
+
+def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answer]:
+    """Answer questions, ranking them together. Raises what the ranker raises."""
+    begun = time.perf_counter()
+    items = [each.item for each in retrieved]
     rankings = ranker.rank_many(items) if len(items) > 1 else [ranker.rank(*item) for item in items]
     spent = _ms(begun, time.perf_counter())
     return [
         _answer(each, ranking, ranker.calibration, ranker, begun, spent)
-        for each, ranking in zip(found, rankings, strict=True)
+        for each, ranking in zip(retrieved, rankings, strict=True)
     ]
 
 
-def choose_without(ranker: Ranks, found: Found, reason: str) -> Answer:
-    """The answer where the ranker failed: documents as BM25 found them, sentences by BM25."""
-    # Here, as it imports nltk, which takes half a second that no command should wait for.
+def answer_by_bm25(ranker: Ranker, retrieved: Retrieved, reason: str) -> Answer:
+    """Answer in place of a ranker that failed: documents in the index's order, sentences by BM25."""
+    # Imported here because nltk takes half a second, which no command should wait for.
     from bioqa.models.answers.lexical import CALIBRATION, rank_lexically
 
     begun = time.perf_counter()
-    ranking = rank_lexically(*found.item)
+    ranking = rank_lexically(*retrieved.item)
     spent = _ms(begun, time.perf_counter())
-    return replace(_answer(found, ranking, CALIBRATION, ranker, begun, spent), degraded=reason)
+    return replace(_answer(retrieved, ranking, CALIBRATION, ranker, begun, spent), degraded=reason)
 
 
 def _answer(
-    found: Found, ranking: Ranking, calibration: Calibration, ranker: Ranks, begun: float, rerank_ms: float
+    retrieved: Retrieved,
+    ranking: Ranking,
+    calibration: Calibration,
+    ranker: Ranker,
+    begun: float,
+    rerank_ms: float,
 ) -> Answer:
     ranked = time.perf_counter()
-    chosen = select(ranking, calibration, found.wanted.max_documents, found.wanted.max_snippets)
-    _check_finite(chosen, ranker.name)
+    options = retrieved.options
+    selection = select(ranking, calibration, options.max_documents, options.max_snippets)
+    _check_finite(selection, ranker.name)
     waited = 0.0
-    if found.asked_at is not None:
-        waited = round(max(0.0, _ms(found.asked_at, begun) - found.retrieve_ms), 3)
+    if retrieved.asked_at is not None:
+        waited = round(max(0.0, _ms(retrieved.asked_at, begun) - retrieved.retrieve_ms), 3)
     return Answer(
-        found.question,
-        chosen.documents,
-        chosen.sentences,
-        found.index,
+        retrieved.question,
+        selection.documents,
+        selection.sentences,
+        retrieved.index,
         ranker.name,
         ranker.hash,
-        Timings(found.retrieve_ms, rerank_ms, _ms(ranked, time.perf_counter()), waited),
+        Timings(retrieved.retrieve_ms, rerank_ms, _ms(ranked, time.perf_counter()), waited),
         ranking.truncated_sentences,
-        len(found.candidates),
+        len(retrieved.candidates),
     )
 
 
 class Answerer:
-    """Thread-safe if its index and ranker are. One copy of each serves every thread."""
+    """Answers questions one after another, without a queue. Thread-safe if its index and ranker are."""
 
-    def __init__(self, index: SearchIndex, ranker: Ranks) -> None:
+    def __init__(self, index: SearchIndex, ranker: Ranker) -> None:
         self.index = index
         self.ranker = ranker
 
-    def answer(self, question: Question, wanted: Wanted = USUAL) -> Answer:
-        """White space around the question does not matter. Raises IndexUnavailable."""
-        return choose(self.ranker, [find(self.index, question, wanted)])[0]
+    def answer(self, question: Question, options: SearchOptions = DEFAULT_OPTIONS) -> Answer:
+        """Answer one question; white space around it is ignored. Raises IndexUnavailable."""
+        return rank_and_select(self.ranker, [retrieve(self.index, question, options)])[0]
 
-    def answers(self, questions: Sequence[Question], wanted: Wanted = USUAL) -> Iterator[Answer]:
-        """``answer`` for each question, handed out one by one; the candidates of all are fetched at once.
+    def answers(
+        self, questions: Sequence[Question], options: SearchOptions = DEFAULT_OPTIONS
+    ) -> Iterator[Answer]:
+        """Yield each question's ``answer``; the candidates of all are fetched in one request.
 
-        Each one's time of retrieval is its share. Raises IndexUnavailable.
+        A question's retrieval time is its share of that request. Raises IndexUnavailable.
         """
         if not questions:
             return
         begun = time.perf_counter()
         bodies = [question.body.strip() for question in questions]
         with _index_errors(self.index):
-            found = self.index.search_many(bodies, wanted.candidates, wanted.published_before)
+            found = self.index.search_many(bodies, options.candidates, options.published_before)
             name = self.index.name
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
         for question, candidates in zip(questions, found, strict=True):
-            yield choose(self.ranker, [Found(question, wanted, candidates, name, share)])[0]
+            yield rank_and_select(self.ranker, [Retrieved(question, options, candidates, name, share)])[0]
 
 
 @contextmanager
@@ -198,10 +207,11 @@ def _index_errors(index: SearchIndex) -> Iterator[None]:
         raise IndexUnavailable(f"the search index {index.name} cannot be used: {error}") from error
 
 
-def _check_finite(chosen: Selection, ranker: str) -> None:
-    scores = [d.score for d in chosen.documents] + [s.score for s in chosen.sentences]
+def _check_finite(selection: Selection, ranker: str) -> None:
+    # A NaN would pass through sorting and JSON unnoticed, or break clients that parse strictly.
+    scores = [d.score for d in selection.documents] + [s.score for s in selection.sentences]
     if not all(map(math.isfinite, scores)):
-        raise ArithmeticError(f"the ranker {ranker} gave a score that is no number")
+        raise ArithmeticError(f"the ranker {ranker} returned a score that is not finite")
 
 
 def _ms(begun: float, ended: float) -> float:

@@ -1,7 +1,7 @@
-"""A bounded line of work that is done in batches: what waits at the same time for the same goes together.
+"""A bounded queue whose work is done in batches: waiting jobs that share a key are done together.
 
-Plain threads and futures, which belong to no event loop. A future that is cancelled before its work has begun
-takes the work out of the line.
+Plain threads and futures, which belong to no event loop. Cancelling a future before its work has begun
+removes the job from the queue.
 """
 
 import math
@@ -16,31 +16,35 @@ from typing import Generic, Literal, TypeVar
 
 Priority = Literal["interactive", "batch"]
 
-YIELDS = 8
-"""How many times in a row interactive work goes before batch work that waits, too."""
+INTERACTIVE_IN_A_ROW = 8
+"""After this many interactive jobs in a row, serve a waiting batch job, so that batches never starve."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class QueueLimits:
     threads: int = 1
     capacity: int = 64
-    """Of each priority, how many may wait."""
+    """Jobs that may wait, for each priority."""
     batch: int = 1
-    """How many are done at once."""
+    """Jobs done together at most."""
     batch_size: int = 10_000
-    """The sum of their sizes; one alone may be larger."""
+    """Limit of the sum of their sizes; a single job may be larger."""
 
 
-class Full(Exception):
-    """As many wait as may."""
+class AtCapacity(Exception):
+    """The queue's capacity is reached."""
 
 
 @dataclass(slots=True, eq=False)
-class Place:
-    """A place in the line, held from the entrance until the work has begun, or is no longer wanted."""
+class Ticket:
+    """A place in the queue, held from admission until the work begins or the caller stops waiting.
+
+    It counts against the capacity before the job itself is submitted: while a question's candidates are being
+    retrieved, its place is already taken.
+    """
 
     priority: Priority
     waits: bool = True
@@ -48,7 +52,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Job(Generic[Task, Result]):
-    place: Place
+    ticket: Ticket
     key: Hashable
     size: int
     task: Task
@@ -56,16 +60,18 @@ class _Job(Generic[Task, Result]):
 
 
 class Batcher(Generic[Task, Result]):
-    """Does tasks of one key at once, interactive ones first; never waits for company."""
+    """Does tasks of one key together, interactive ones first. A task never waits for others to join it."""
 
     def __init__(
-        self, work: Callable[[Sequence[Task]], Sequence[Result | Exception]], limits: Limits
+        self, work: Callable[[Sequence[Task]], Sequence[Result | Exception]], limits: QueueLimits
     ) -> None:
-        """``work``: a result or an error for each task; they have one key. What it raises, all get."""
+        """``work`` is called with tasks that share one key, and returns one result or exception per task, in
+        order. If it raises, every task of the batch fails.
+        """
         self._work = work
         self._limits = limits
         self._lock = threading.Lock()
-        self._lines: dict[Priority, deque[_Job[Task, Result]]] = {"interactive": deque(), "batch": deque()}
+        self._queues: dict[Priority, deque[_Job[Task, Result]]] = {"interactive": deque(), "batch": deque()}
         self._waiting: Counter[Priority] = Counter()
         self._running = 0
         self._passed_over = 0
@@ -73,11 +79,11 @@ class Batcher(Generic[Task, Result]):
         self._seconds = 0.0
         self._threads = self._new_threads()
         self.batch_sizes: Counter[int] = Counter()
-        """How many batches there were of each number of tasks."""
+        """Number of batches by their number of tasks."""
 
     @property
     def waiting(self) -> int:
-        """Of both priorities: those between the entrance and the beginning of their work."""
+        """Tickets of both priorities whose work has not begun."""
         return self._waiting.total()
 
     @property
@@ -90,82 +96,82 @@ class Batcher(Generic[Task, Result]):
 
     @property
     def wait_s(self) -> float:
-        """About how long one that enters now would wait, by the time that each took lately."""
+        """Estimated wait of a job that enters now, from the recent time per job."""
         return self._seconds * (self.waiting + self._running) / self._limits.threads
 
     def full(self, priority: Priority) -> bool:
         return self._waiting[priority] >= self._limits.capacity
 
     @contextmanager
-    def place(self, priority: Priority, *, however_full: bool = False) -> Iterator[Place]:
-        """Raises Full."""
+    def enter(self, priority: Priority, *, even_if_full: bool = False) -> Iterator[Ticket]:
+        """Hold a ticket; leaving the context cancels its jobs that have not begun. Raises AtCapacity."""
         with self._lock:
-            if not however_full and self.full(priority):
-                raise Full
+            if not even_if_full and self.full(priority):
+                raise AtCapacity
             self._waiting[priority] += 1
-        place = Place(priority)
+        ticket = Ticket(priority)
         try:
-            yield place
+            yield ticket
         finally:
-            for job in self._left(place):
+            for job in self._withdraw(ticket):
                 job.future.cancel()
 
-    def submit(self, place: Place, key: Hashable, size: int, task: Task) -> "Future[Result]":
-        """Work for whoever holds the place, once."""
-        job: _Job[Task, Result] = _Job(place, key, size, task)
+    def submit(self, ticket: Ticket, key: Hashable, size: int, task: Task) -> "Future[Result]":
+        """Queue a task for the holder of a ticket, who may submit one."""
+        job: _Job[Task, Result] = _Job(ticket, key, size, task)
         with self._lock:
             refusal = self._refusal
             if refusal is None:
-                self._lines[place.priority].append(job)
-                # One turn for each job; a batch leaves its other jobs' turns with nothing to do.
-                self._threads.submit(self._turn)
+                self._queues[ticket.priority].append(job)
+                # One call for each job: those of jobs that went with an earlier batch find nothing to do.
+                self._threads.submit(self._run_batch)
         if refusal is not None:
             job.future.set_exception(refusal)
         return job.future
 
     def refuse(self, error: Exception) -> None:
-        """All whose work has not begun get the error, and all who come before ``close``."""
+        """Fail all jobs that have not begun with this error, and all that are submitted before ``close``."""
         with self._lock:
             self._refusal = error
-            jobs = [job for line in self._lines.values() for job in line]
-            for line in self._lines.values():
-                line.clear()
+            jobs = [job for queue in self._queues.values() for job in queue]
+            for queue in self._queues.values():
+                queue.clear()
         for job in jobs:
             if job.future.set_running_or_notify_cancel():
                 job.future.set_exception(error)
 
     def close(self, error: Exception) -> None:
-        """Wait for the work that has begun, refuse the rest; what is submitted later starts anew."""
+        """Wait for running jobs and refuse the others. Jobs submitted later start new threads."""
         self.refuse(error)
         with self._lock:
             threads, self._threads = self._threads, self._new_threads()
             self._refusal = None
         threads.shutdown(cancel_futures=True)
 
-    def _left(self, place: Place) -> list[_Job[Task, Result]]:
-        """What its holder put in line and does not want any more."""
+    def _withdraw(self, ticket: Ticket) -> list[_Job[Task, Result]]:
+        """Queued jobs of this ticket, removed because the caller stopped waiting."""
         with self._lock:
-            line = self._lines[place.priority]
-            jobs = [job for job in line if job.place is place]
+            queue = self._queues[ticket.priority]
+            jobs = [job for job in queue if job.ticket is ticket]
             for job in jobs:
-                line.remove(job)
-            self._stop_waiting(place)
+                queue.remove(job)
+            self._stop_waiting(ticket)
         return jobs
 
     def _new_threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self._limits.threads, thread_name_prefix="ranking")
 
-    def _turn(self) -> None:
+    def _run_batch(self) -> None:
         with self._lock:
-            batch = self._next()
+            batch = self._next_batch()
             for job in batch:
-                self._stop_waiting(job.place)
+                self._stop_waiting(job.ticket)
             self._running += len(batch)
         if not batch:
             return
         begun = time.perf_counter()
         results = self._results(batch)
-        # Counted first: whoever has its result finds this work done.
+        # Before the results are set: a caller that has its result must not see this work as running.
         with self._lock:
             self._running -= len(batch)
             self._note(len(batch), time.perf_counter() - begun)
@@ -179,8 +185,8 @@ class Batcher(Generic[Task, Result]):
         try:
             results = self._work([job.task for job in batch])
             if len(results) != len(batch):
-                raise ValueError(f"{len(results)} results of {len(batch)} tasks")
-        except Exception as error:  # noqa: BLE001  # whoever waits for it gets it
+                raise ValueError(f"{len(results)} results for {len(batch)} tasks")
+        except Exception as error:  # noqa: BLE001  # the callers get it from their futures
             return [error] * len(batch)
         return results
 
@@ -189,16 +195,16 @@ class Batcher(Generic[Task, Result]):
         each = seconds / jobs
         self._seconds = each if not self._seconds else 0.8 * self._seconds + 0.2 * each
 
-    def _next(self) -> list[_Job[Task, Result]]:
-        """The next in line and those like it behind it, as many as the limits allow."""
-        line = self._line()
+    def _next_batch(self) -> list[_Job[Task, Result]]:
+        """The first job in the queue and later ones with its key, as many as the limits allow."""
+        queue = self._next_queue()
         batch: list[_Job[Task, Result]] = []
         size = 0
-        for job in list(line):
+        for job in list(queue):
             fits = not batch or (job.key == batch[0].key and size + job.size <= self._limits.batch_size)
             if not fits:
                 continue
-            line.remove(job)
+            queue.remove(job)
             if job.future.set_running_or_notify_cancel():
                 batch.append(job)
                 size += job.size
@@ -206,20 +212,20 @@ class Batcher(Generic[Task, Result]):
                 break
         return batch
 
-    def _line(self) -> deque[_Job[Task, Result]]:
-        interactive, other = self._lines["interactive"], self._lines["batch"]
-        if not interactive or (other and self._passed_over >= YIELDS):
+    def _next_queue(self) -> deque[_Job[Task, Result]]:
+        interactive, batch = self._queues["interactive"], self._queues["batch"]
+        if not interactive or (batch and self._passed_over >= INTERACTIVE_IN_A_ROW):
             self._passed_over = 0
-            return other
-        self._passed_over += bool(other)
+            return batch
+        self._passed_over += bool(batch)
         return interactive
 
-    def _stop_waiting(self, place: Place) -> None:
-        if place.waits:
-            place.waits = False
-            self._waiting[place.priority] -= 1
+    def _stop_waiting(self, ticket: Ticket) -> None:
+        if ticket.waits:
+            ticket.waits = False
+            self._waiting[ticket.priority] -= 1
 
 
 def whole_seconds(seconds: float) -> int:
-    """For Retry-After: at least one."""
+    """Round up for Retry-After, to at least one."""
     return max(1, math.ceil(seconds))

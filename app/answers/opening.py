@@ -1,11 +1,11 @@
-"""Opening what the settings name: the index and the ranker's checkpoint.
+"""Open what the settings name: the index and the rankers' checkpoints.
 
-Rankers are imported here and only when asked for: torch takes seconds, which ``bioqa --help`` should not.
+Rankers are imported inside functions: torch takes seconds to import, which ``bioqa --help`` should not.
 """
 
 from pathlib import Path
 
-from bioqa.app.answers.answering import Answerer, Ranks
+from bioqa.app.answers.answering import Answerer, Ranker
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Document, Sentence
 from bioqa.bioasq.errors import BioqaError
@@ -14,63 +14,62 @@ from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.search.base import SearchIndex
 
 
-def index_place(settings: Settings) -> str:
-    """The index's folder or URL. Raises BioqaError if none is named."""
+def index_location(settings: Settings) -> str:
+    """Return the index's folder or URL. Raises BioqaError if none is set."""
     if settings.index is None:
         raise BioqaError(
             "no index is named: give --index DIR or URL, or set BIOQA_INDEX "
-            "(`bioqa index FILE… --index DIR` makes one, `bioqa demo` a small one)"
+            "(`bioqa index FILE… --index DIR` builds one, `bioqa demo` a small one)"
         )
     return settings.index
 
 
 def open_index(settings: Settings) -> SearchIndex:
-    return opening.open_index(index_place(settings), settings.access())
+    return opening.open_index(index_location(settings), settings.access())
 
 
 def open_target(settings: Settings, joiner: str = "") -> LoadTarget:
-    """The index to load files into, made if it is not there."""
-    return opening.open_target(index_place(settings), joiner, settings.access(), settings.shape())
+    """Open the index to load files into, creating it if necessary."""
+    return opening.open_target(index_location(settings), joiner, settings.access(), settings.shape())
 
 
-def load_ranker(settings: Settings) -> Ranks:
-    """Raises BioqaError, naming what is wrong with the checkpoint or the device."""
+def load_ranker(settings: Settings) -> Ranker:
+    """Load the default ranker. Raises BioqaError, naming what is wrong with the checkpoint or the device."""
     return _load(settings.ranker, settings)
 
 
-def load_rankers(settings: Settings) -> list[Ranks]:
-    """The default ranker and the further ones, each having ranked once, so that no question has to wait for
-    what the first one costs.
+def load_rankers(settings: Settings) -> list[Ranker]:
+    """Load and warm up the default ranker and the further ones.
 
-    Raises BioqaError, naming what is wrong: with a checkpoint, the device, or two of one name.
+    Raises BioqaError, naming what is wrong with a checkpoint or the device, or two rankers of one name.
     """
-    wanted = [settings.ranker, *filter(None, map(str.strip, (settings.rankers or "").split(",")))]
-    loaded: dict[str, Ranks] = {}
-    for place in wanted:
+    places = [settings.ranker, *filter(None, map(str.strip, (settings.rankers or "").split(",")))]
+    loaded: dict[str, Ranker] = {}
+    for place in places:
         name = Path(place).name
         if name in loaded:
-            raise BioqaError(f"rankers are served by name, but of {', '.join(wanted)} two are called {name}")
+            raise BioqaError(f"rankers are served by name, but two of {', '.join(places)} are called {name}")
         loaded[name] = _load(place, settings)
         warm_up(loaded[name])
     return [*loaded.values()]
 
 
-def warm_up(ranker: Ranks) -> None:
-    """Rank once what is like a small question."""
+def warm_up(ranker: Ranker) -> None:
+    """Rank a small question, so that no client waits for what the first call to a model costs."""
     title, abstract = "Metformin in type 2 diabetes.", "Metformin lowered glucose. Placebo did not."
     sentences = (Sentence("title", 0, 29), Sentence("abstract", 0, 26), Sentence("abstract", 27, 43))
     document = Document("1", 1, title, abstract, None, sentences)
     ranker.rank("Is metformin better than placebo?", [Candidate(document, 1.0)])
 
 
-def _load(place: str, settings: Settings) -> Ranks:
+def _load(place: str, settings: Settings) -> Ranker:
     import torch
 
     from bioqa.models.cascade import files as cascade_files
     from bioqa.models.encoders.loading import device_of
     from bioqa.models.reranker import Reranker
 
-    # Told even if no ranker has an encoder.
+    # A device that is missing is reported even if no ranker has an encoder.
     device_of(settings.device)
     torch.set_num_threads(settings.torch_threads)
     if folder := cascade_files.folder_of(place):
@@ -79,5 +78,5 @@ def _load(place: str, settings: Settings) -> Ranks:
 
 
 def open_answerer(settings: Settings) -> Answerer:
-    """The index first: it opens at once, and its absence is the likelier mistake."""
+    """Open the index, then the ranker: the index opens at once, and its absence is the likelier mistake."""
     return Answerer(open_index(settings), load_ranker(settings))

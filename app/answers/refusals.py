@@ -1,10 +1,10 @@
-"""Why a good question is not answered now: the same may be asked again later."""
+"""Reasons why a valid question is not answered now; the client may retry."""
 
 from bioqa.bioasq.errors import BioqaError
 
 
 class Refused(BioqaError):
-    """``retry_after_s``: after how many seconds asking again is likely to help."""
+    """``retry_after_s``: seconds after which a retry is likely to succeed."""
 
     def __init__(self, message: str, retry_after_s: int) -> None:
         super().__init__(message)
@@ -12,20 +12,20 @@ class Refused(BioqaError):
 
 
 class QueueFull(Refused):
-    """As many questions wait as may."""
+    """The queue's capacity is reached."""
 
 
 class TimedOut(Refused):
-    """The time for a question was over before it could be ranked."""
+    """A question's time limit passed before ranking began."""
 
 
 class Draining(Refused):
-    """The service ends: it takes no new questions."""
+    """The service is shutting down and accepts no new questions."""
 
 
 class RankingFailed(Refused):
-    """The ranker failed, and the operator wants no answers without it."""
+    """The ranker failed, and the settings do not allow answers without it."""
 
 
 class BatchesUnavailable(BioqaError):
-    """The file that holds the batches cannot be used, now or at all."""
+    """The file that holds the batches cannot be used."""

@@ -1,4 +1,4 @@
-"""An index that may be away: opened when it is first there, and again after it was away."""
+"""An index that may be unavailable: opened on first use, and again after an error."""
 
 import threading
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from bioqa.indexer.search.base import SearchIndex
 Result = TypeVar("Result")
 
 
-class ReopenedIndex:
+class ReopeningIndex:
     """Thread-safe if the index is."""
 
     def __init__(self, open_index: Callable[[], SearchIndex]) -> None:
@@ -20,7 +20,7 @@ class ReopenedIndex:
         self._lock = threading.Lock()
 
     def ask(self, what: Callable[[SearchIndex], Result]) -> Result:
-        """What ``what`` makes of the index; after an error it is opened anew. Raises IndexUnavailable."""
+        """Call ``what`` with the index; after an error it is opened again. Raises IndexUnavailable."""
         index = self._opened()
         try:
             return what(index)

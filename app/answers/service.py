@@ -1,4 +1,4 @@
-"""The running service: one index, its rankers, the line of questions, and the threads that answer them."""
+"""The running service: one index, its rankers, a queue of questions, and the threads that answer them."""
 
 import asyncio
 import logging
@@ -16,18 +16,18 @@ from fastapi import Depends, Request
 
 from bioqa.app.answers.answering import (
     Answer,
-    Found,
     IndexUnavailable,
-    Ranks,
-    Wanted,
-    choose,
-    choose_without,
-    find,
+    Ranker,
+    Retrieved,
+    SearchOptions,
+    answer_by_bm25,
+    rank_and_select,
+    retrieve,
 )
-from bioqa.app.answers.batching import Batcher, Full, Limits, Place, Priority, whole_seconds
+from bioqa.app.answers.batching import AtCapacity, Batcher, Priority, QueueLimits, Ticket, whole_seconds
 from bioqa.app.answers.refusals import Draining, QueueFull, RankingFailed, TimedOut
-from bioqa.app.answers.reopening import ReopenedIndex
-from bioqa.app.answers.reranking import GivenText, found_in
+from bioqa.app.answers.reopening import ReopeningIndex
+from bioqa.app.answers.reranking import GivenText, as_retrieved
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Document, Question
 from bioqa.bioasq.errors import BioqaError
@@ -36,10 +36,10 @@ from bioqa.indexer.search.base import IndexStats, SearchIndex
 log = logging.getLogger("bioqa")
 
 Result = TypeVar("Result")
-Finding = Callable[[], Found]
+Retrieval = Callable[[], Retrieved]
 
 RETRY_AFTER_S = 5
-"""Where nothing tells when it will be better."""
+"""Where nothing can be estimated."""
 
 
 class UnknownRanker(BioqaError):
@@ -47,19 +47,19 @@ class UnknownRanker(BioqaError):
 
 
 @dataclass(slots=True)
-class Counts:
-    """Questions since the service was made, by what became of them."""
+class OutcomeCounts:
+    """Questions since the start of the service, by outcome."""
 
     answers: int = 0
     degraded: int = 0
-    """Of the answers."""
+    """Part of the answers: those by BM25 in place of a ranker that failed."""
     refused: int = 0
-    """The line was full, or the service draining."""
+    """The queue was full, or the service was shutting down."""
     timed_out: int = 0
     dropped: int = 0
-    """Whoever asked went away."""
+    """Cancelled because the client disconnected."""
     failed: int = 0
-    """There was no answer, because the index, the ranker or this program failed."""
+    """The index, the ranker or this program failed."""
 
     def add_unanswered(self, reason: BaseException) -> None:
         if isinstance(reason, TimedOut):
@@ -74,31 +74,31 @@ class Counts:
 
 @dataclass(slots=True)
 class _Request:
-    """What a client sent at once: one question, or all of a test set."""
+    """What a client sent in one request: a question, or a whole test set."""
 
     priority: Priority
     timeout_s: float | None
     admitted: bool = False
-    """Its questions enter the queue however full that is: the request as a whole was let in."""
+    """Admitted as a whole: its questions enter the queue even if it is full by then."""
     failure: Exception | None = None
-    """Why it gets no answer: its questions that are cancelled for this reason count as failed by it."""
+    """Why it gets no answer: its other questions are then cancelled, and counted under this reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A task of the line: a question with its candidates, and the ranker it is for."""
+class _RankingTask:
+    """A question with its candidates, and the ranker it is for."""
 
-    ranker: Ranks
-    found: Found
+    ranker: Ranker
+    retrieved: Retrieved
     context: Context = field(default_factory=copy_context)
-    """Of whoever asked: what is logged of this question alone is logged as of that request."""
+    """Context of the originating request, so that log lines carry its request id."""
 
 
 class Service:
-    """Questions wait in one line, ``queue``; ``counts`` and ``observers`` are for those who watch."""
+    """Answers questions that wait in one ``queue``; ``counts`` and ``observers`` are for monitoring."""
 
     def __init__(
-        self, settings: Settings, rankers: Sequence[Ranks], open_index: Callable[[], SearchIndex]
+        self, settings: Settings, rankers: Sequence[Ranker], open_index: Callable[[], SearchIndex]
     ) -> None:
         """The first ranker is the default. Raises BioqaError if two have one name."""
         self.settings = settings
@@ -107,61 +107,62 @@ class Service:
             names = ", ".join(ranker.name for ranker in rankers)
             raise BioqaError(f"rankers are served by name, but two have the same: {names}")
         self.ranker = rankers[0]
-        self.counts = Counts()
+        self.counts = OutcomeCounts()
         self.observers: list[Callable[[Answer], None]] = []
-        """Each is called with every answer, in the event loop: it must neither block nor raise."""
+        """Called with every answer, in the event loop: they must neither block nor raise."""
         self.draining = False
-        limits = Limits(
+        limits = QueueLimits(
             threads=settings.ranking_threads,
             capacity=settings.queue_capacity,
             batch=settings.batch_questions,
             batch_size=settings.batch_sentences,
         )
-        self.queue: Batcher[_Asked, Answer] = Batcher(self._rank, limits)
-        self._index = ReopenedIndex(open_index)
+        self.queue: Batcher[_RankingTask, Answer] = Batcher(self._rank, limits)
+        self._index = ReopeningIndex(open_index)
         self._requests = 0
-        self._finders = self._new_finders()
+        self._retrievers = self._new_retrievers()
 
     async def answer(
         self,
         question: Question,
-        wanted: Wanted,
+        options: SearchOptions,
         *,
         ranker: str | None = None,
         priority: Priority = "interactive",
         timeout_s: float | None = None,
     ) -> Answer:
-        """Questions of priority "batch" let interactive ones go first, and have no time limit unless given.
+        """Answer one question. Those of priority "batch" let interactive ones go first.
 
-        ``timeout_s``: seconds within which ranking must have begun, at most the settings'; theirs if None and
-        interactive. Cancelled, what has not begun is not done. Raises UnknownRanker, QueueFull, TimedOut,
-        Draining, RankingFailed and IndexUnavailable.
+        ``timeout_s``: seconds within which ranking must begin. The settings' limit is an upper bound, and the
+        default of interactive questions; batch questions have no limit unless one is given. Cancelling the
+        call cancels work that has not begun. Raises UnknownRanker, QueueFull, TimedOut, Draining,
+        RankingFailed and IndexUnavailable.
         """
         chosen = self.ranker_named(ranker)
         most = self.settings.request_timeout_s
         if timeout_s is not None or priority == "interactive":
             timeout_s = min(most, most if timeout_s is None else timeout_s)
         with self._request(_Request(priority, timeout_s)) as request:
-            return await self._counted(request, self._finding(question, wanted), chosen)
+            return await self._counted(request, self._retrieval(question, options), chosen)
 
     async def rank(self, question: str, texts: Sequence[GivenText], *, ranker: str | None = None) -> Answer:
-        """An answer whose documents are all the texts, best first, and none of the index; without sentences.
+        """Rank given texts: an answer with all of them as documents, best first, and without sentences.
 
-        Raises what ``answer`` does, but for IndexUnavailable.
+        Raises what ``answer`` raises, except IndexUnavailable.
         """
         chosen = self.ranker_named(ranker)
         with self._request(_Request("interactive", self.settings.request_timeout_s)) as request:
-            return await self._counted(request, partial(found_in, texts, question, chosen), chosen)
+            return await self._counted(request, partial(as_retrieved, texts, question, chosen), chosen)
 
     async def answer_all(
-        self, questions: Sequence[Question], wanted: Wanted, *, ranker: str | None = None
+        self, questions: Sequence[Question], options: SearchOptions, *, ranker: str | None = None
     ) -> list[Answer]:
-        """Each question's answer, at the priority of a batch. Once taken on, none is refused on the way.
+        """Answer all questions, at batch priority. If the first is admitted, the others are too.
 
-        Raises what ``answer`` does, but for TimedOut.
+        Raises what ``answer`` raises, except TimedOut; the other questions are then cancelled.
         """
         chosen = self.ranker_named(ranker)
-        # As many as are ranked at once, and as many again whose candidates are fetched meanwhile.
+        # Twice the number ranked together, so that candidates are retrieved while others are ranked.
         ahead = 2 * self.settings.batch_questions
         answers, tasks = [], deque[asyncio.Task[Answer]]()
         with self._request(_Request("batch", None, admitted=True)) as request:
@@ -169,7 +170,7 @@ class Service:
                 for question in questions:
                     if len(tasks) >= ahead:
                         answers.append(await tasks.popleft())
-                    asking = self._counted(request, self._finding(question, wanted), chosen)
+                    asking = self._counted(request, self._retrieval(question, options), chosen)
                     tasks.append(asyncio.create_task(asking))
                 while tasks:
                     answers.append(await tasks.popleft())
@@ -178,8 +179,8 @@ class Service:
                     task.cancel()
         return answers
 
-    def ranker_named(self, name: str | None) -> Ranks:
-        """The default if None. Raises UnknownRanker."""
+    def ranker_named(self, name: str | None) -> Ranker:
+        """Return the ranker of that name, the default one for None. Raises UnknownRanker."""
         if name is None:
             return self.ranker
         if name not in self.rankers:
@@ -187,11 +188,11 @@ class Service:
         return self.rankers[name]
 
     def document(self, pmid: str) -> Document | None:
-        """The document, or None if it is not in the index. Raises IndexUnavailable."""
+        """Return a document, or None if it is not in the index. Raises IndexUnavailable."""
         return self.documents([pmid]).get(pmid)
 
     def documents(self, pmids: Sequence[str]) -> Mapping[str, Document]:
-        """Those of the documents that are in the index. Raises IndexUnavailable."""
+        """Return documents by PMID, without those missing from the index. Raises IndexUnavailable."""
         return self._index.ask(lambda index: index.get(pmids))
 
     def stats(self) -> IndexStats:
@@ -200,32 +201,32 @@ class Service:
 
     def reasons_not_ready(self) -> list[str]:
         if self.draining:
-            return ["the service is draining: it ends when what it was asked is answered"]
+            return ["the service is draining: it ends when the accepted requests are answered"]
         try:
             documents = self.stats().documents
         except IndexUnavailable as error:
             log.warning("not ready: %s", error)
-            return ["the search index is missing or cannot be used; the service's log tells why"]
+            return ["the search index is missing or cannot be used; see the service's log"]
         return [] if documents else ["the search index holds no documents"]
 
     def drain(self) -> None:
-        """Take nothing new from now on."""
+        """Refuse new requests from now on."""
         self.draining = True
 
     @property
     def drained(self) -> bool:
-        """Whether all that was asked before is answered."""
+        """Whether all accepted requests are answered."""
         return self.draining and not self._requests
 
     def refuse_waiting(self) -> None:
-        """Give up the questions whose ranking has not begun."""
+        """Fail the questions whose ranking has not begun."""
         self.queue.refuse(_draining())
 
     def close(self) -> None:
-        """Wait for the questions at work, give up those in line; a later question starts anew."""
+        """Wait for questions being ranked and fail those that wait. Later questions open everything anew."""
         self.queue.close(_draining())
-        finders, self._finders = self._finders, self._new_finders()
-        finders.shutdown(cancel_futures=True)
+        retrievers, self._retrievers = self._retrievers, self._new_retrievers()
+        retrievers.shutdown(cancel_futures=True)
         self._index.close()
         self.draining = False
 
@@ -238,17 +239,17 @@ class Service:
         try:
             yield request
         except Exception as error:
-            # Its other questions are being cancelled, but run (and count) only after this.
+            # Set before its cancelled questions run again, and are counted.
             request.failure = error
             raise
         finally:
             self._requests -= 1
 
-    async def _counted(self, request: _Request, finding: Finding, ranker: Ranks) -> Answer:
+    async def _counted(self, request: _Request, retrieval: Retrieval, ranker: Ranker) -> Answer:
         try:
-            with self.queue.place(request.priority, however_full=request.admitted) as place:
-                answer = await self._answer(place, finding, ranker, request.timeout_s)
-        except Full as error:
+            with self.queue.enter(request.priority, even_if_full=request.admitted) as ticket:
+                answer = await self._answer(ticket, retrieval, ranker, request.timeout_s)
+        except AtCapacity as error:
             self.counts.refused += 1
             raise self._full() from error
         except asyncio.CancelledError as cancelled:
@@ -263,22 +264,27 @@ class Service:
             observer(answer)
         return answer
 
-    def _finding(self, question: Question, wanted: Wanted) -> Finding:
-        return partial(self._index.ask, lambda index: find(index, question, wanted))
+    def _retrieval(self, question: Question, options: SearchOptions) -> Retrieval:
+        return partial(self._index.ask, lambda index: retrieve(index, question, options))
 
-    async def _answer(self, place: Place, finding: Finding, ranker: Ranks, timeout_s: float | None) -> Answer:
+    async def _answer(
+        self, ticket: Ticket, retrieval: Retrieval, ranker: Ranker, timeout_s: float | None
+    ) -> Answer:
         asked_at = time.perf_counter()
         deadline = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
-        found = await self._result(self._finders.submit(copy_context().run, finding), deadline)
-        sentences = sum(len(candidate.document.sentences) for candidate in found.candidates)
-        asked = _Asked(ranker, replace(found, asked_at=asked_at))
-        ranking = self.queue.submit(place, ranker.name, sentences, asked)
+        retrieved = await self._result(self._retrievers.submit(copy_context().run, retrieval), deadline)
+        sentences = sum(len(candidate.document.sentences) for candidate in retrieved.candidates)
+        task = _RankingTask(ranker, replace(retrieved, asked_at=asked_at))
+        ranking = self.queue.submit(ticket, ranker.name, sentences, task)
         return await self._result(ranking, deadline, finish=True)
 
     async def _result(
         self, future: "Future[Result]", deadline: float | None, *, finish: bool = False
     ) -> Result:
-        """``finish``: what has begun at the deadline is waited for. Raises TimedOut."""
+        """Wait for a result until the deadline; with ``finish``, work that has begun may take longer.
+
+        Raises TimedOut.
+        """
         waiting = asyncio.wrap_future(future)
         left = None if deadline is None else deadline - asyncio.get_running_loop().time()
         try:
@@ -291,39 +297,39 @@ class Service:
         finally:
             waiting.cancel()
 
-    def _rank(self, asked: Sequence[_Asked]) -> Sequence[Answer | Exception]:
-        """In a thread of the queue: all questions are for one ranker."""
-        if len(asked) == 1:
-            return asked[0].context.run(self._rank_together, asked)
-        return self._rank_together(asked)
+    def _rank(self, tasks: Sequence[_RankingTask]) -> Sequence[Answer | Exception]:
+        """Rank questions for one ranker, in a thread of the queue."""
+        if len(tasks) == 1:
+            return tasks[0].context.run(self._rank_together, tasks)
+        return self._rank_together(tasks)
 
-    def _rank_together(self, asked: Sequence[_Asked]) -> Sequence[Answer | Exception]:
-        ranker, found = asked[0].ranker, [each.found for each in asked]
+    def _rank_together(self, tasks: Sequence[_RankingTask]) -> Sequence[Answer | Exception]:
+        ranker, retrieved = tasks[0].ranker, [task.retrieved for task in tasks]
         try:
-            return choose(ranker, found)
+            return rank_and_select(ranker, retrieved)
         except Exception as error:
-            if len(found) > 1:
-                # One of them may be at fault: the others need not suffer.
-                log.warning("%d questions could not be ranked together: %r", len(found), error)
-                return [answer for each in asked for answer in self._rank([each])]
+            if len(tasks) > 1:
+                # One question may have caused it: rank each alone, so that the others get their answers.
+                log.warning("%d questions could not be ranked together: %r", len(tasks), error)
+                return [answer for task in tasks for answer in self._rank([task])]
             log.exception("the ranker %s failed", ranker.name)
         if not self.settings.allow_degraded:
             return [RankingFailed(f"the ranker {ranker.name} failed", RETRY_AFTER_S)]
         reason = f"the ranker {ranker.name} failed: documents as BM25 found them, sentences by BM25"
-        return [choose_without(ranker, found[0], reason)]
+        return [answer_by_bm25(ranker, retrieved[0], reason)]
 
     def _retry_after_s(self) -> int:
         return whole_seconds(self.queue.wait_s)
 
     def _full(self) -> QueueFull:
-        return QueueFull(f"{self.queue.waiting} questions wait already", self._retry_after_s())
+        return QueueFull(f"{self.queue.waiting} questions are waiting already", self._retry_after_s())
 
-    def _new_finders(self) -> ThreadPoolExecutor:
+    def _new_retrievers(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.settings.retrieval_threads, thread_name_prefix="retrieving")
 
 
 def _draining() -> Draining:
-    return Draining("the service is about to end, and takes no new questions", RETRY_AFTER_S)
+    return Draining("the service is about to end and accepts no new questions", RETRY_AFTER_S)
 
 
 def _service(request: Request) -> Service:

@@ -10,11 +10,11 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, Field
 
 from bioqa.app.api.bioasq import DEGRADED_HEADER, EXAMPLES
-from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, file_part, needed, request_body
+from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, file_part, request_body, require_files
 from bioqa.app.http.errors import FieldError, documented, problem
 from bioqa.app.http.schemas import Submission
-from bioqa.app.jobs.batches import Batches, NotHandedOut
-from bioqa.app.jobs.records import Batch, State
+from bioqa.app.jobs.batches import BatchJobs, NoSubmission
+from bioqa.app.jobs.records import BatchJob, State
 from bioqa.app.jobs.store import KeyReused, TooManyBatches
 from bioqa.bioasq.errors import BioqaError
 
@@ -80,12 +80,12 @@ class BatchPage(BaseModel):
     next: int | None = Field(description="``before`` of the page that follows; null if none does.")
 
 
-def _batches(request: Request) -> Batches:
-    batches: Batches = request.app.state.batches
+def _batches(request: Request) -> BatchJobs:
+    batches: BatchJobs = request.app.state.batches
     return batches
 
 
-CurrentBatches = Annotated[Batches, Depends(_batches)]
+CurrentBatches = Annotated[BatchJobs, Depends(_batches)]
 
 
 def _known(
@@ -98,14 +98,14 @@ def _known(
         ),
     ],
     batches: CurrentBatches,
-) -> Batch:
+) -> BatchJob:
     found = batches.get(id)
     if found is None:
         raise HTTPException(404, "there is no such batch; it may have been removed")
     return found
 
 
-KnownBatch = Annotated[Batch, Depends(_known)]
+KnownBatch = Annotated[BatchJob, Depends(_known)]
 
 
 def _key(
@@ -129,7 +129,7 @@ def _key(
 
 
 Key = Annotated[str | None, Depends(_key)]
-Ranker = Annotated[
+RankerParameter = Annotated[
     str | None, Query(description="One of GET /v1/models; the default if absent.", min_length=1)
 ]
 
@@ -149,13 +149,13 @@ FORM: dict[str, Any] = {
     },
     openapi_extra=request_body({"$ref": "#/components/schemas/BatchTestSet"}, FORM, ["file"], EXAMPLES),
 )
-async def hand_in_a_test_set(
+async def submit_a_test_set(
     request: Request,
     response: Response,
     batches: CurrentBatches,
     uploads: CurrentUploads,
     key: Key,
-    ranker: Ranker = None,
+    ranker: RankerParameter = None,
 ) -> Response | BatchDetails:
     """A test set to be answered in the background.
 
@@ -163,7 +163,7 @@ async def hand_in_a_test_set(
     """
     upload = await uploads.receive(request)
     try:
-        batch, new = await uploads.work(_hand_in, batches, uploads, upload, ranker, key)
+        batch, new = await uploads.work(_submit, batches, uploads, upload, ranker, key)
         told = await uploads.work(details, batches, batch)
     except KeyReused:
         raise FieldError("Idempotency-Key", "was sent with another test set or ranker before") from None
@@ -175,12 +175,12 @@ async def hand_in_a_test_set(
     return told
 
 
-def _hand_in(
-    batches: Batches, uploads: Uploads, upload: Upload, ranker: str | None, key: str | None
-) -> tuple[Batch, bool]:
+def _submit(
+    batches: BatchJobs, uploads: Uploads, upload: Upload, ranker: str | None, key: str | None
+) -> tuple[BatchJob, bool]:
     if upload.body is not None:
-        return batches.hand_in(upload.json(), ranker, key)
-    needed(upload, ["file"])
+        return batches.submit(upload.json(), ranker, key)
+    require_files(upload, ["file"])
     asked = upload.texts.get("ranker") or None
     if ranker and asked and ranker != asked:
         raise FieldError("ranker", "is not the same in the address and in the form")
@@ -188,7 +188,7 @@ def _hand_in(
         testset = uploads.file(upload, "file")
     except BioqaError as error:
         raise FieldError("file", str(error).removeprefix("file: ")) from error
-    return batches.hand_in(testset, ranker or asked, key)
+    return batches.submit(testset, ranker or asked, key)
 
 
 @router.get("", responses=documented(422, 503))
@@ -245,7 +245,7 @@ def the_submission(
         file = batches.submission(batch)
         named = degraded | _attachment(f"submission-{batch.id}.json")
         return Response(file, media_type="application/json", headers=named)
-    except NotHandedOut as error:
+    except NoSubmission as error:
         left = batches.seconds_left(batch)
         headers = {} if batch.state.finished else {"Retry-After": str(max(1, ceil(left or 5)))}
         return problem(409, str(error), headers=headers)
@@ -262,12 +262,12 @@ def cancel_or_remove(batch: KnownBatch, batches: CurrentBatches) -> Response | B
     return Response(status_code=204) if cancelled is None else details(batches, cancelled)
 
 
-def details(batches: Batches, batch: Batch) -> BatchDetails:
+def details(batches: BatchJobs, batch: BatchJob) -> BatchDetails:
     faults = [Cause(field=f.field, id=f.id, message=f.message) for f in batches.faults(batch)]
     return BatchDetails(**status(batches, batch), faults=faults)
 
 
-def status(batches: Batches, batch: Batch) -> dict[str, Any]:
+def status(batches: BatchJobs, batch: BatchJob) -> dict[str, Any]:
     counts, source, left = batch.counts, batch.source, batches.seconds_left(batch)
     location = f"{router.prefix}/{batch.id}"
     return {

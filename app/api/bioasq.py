@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse
 
-from bioqa.app.answers.answering import Wanted
+from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
@@ -53,7 +53,7 @@ async def answer_a_test_set(
     """The test set's questions in their order, each with at most ten documents and ten snippets."""
     questions = [asked.question() for asked in testset.questions]
     _check(questions, service)
-    wanted = Wanted(candidates=service.settings.candidates)
+    wanted = SearchOptions(candidates=service.settings.candidates)
     answers = await while_connected(request, service.answer_all(questions, wanted))
     degraded = sum(answer.degraded is not None for answer in answers)
     return JSONResponse(

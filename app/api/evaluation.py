@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, file_part, needed, request_body
+from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, file_part, request_body, require_files
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.bioasq.domain import Response
 from bioqa.bioasq.errors import BioqaError
@@ -133,7 +133,7 @@ async def evaluate_a_submission(request: Request, uploads: CurrentUploads) -> Ev
 
 
 def validated(uploads: Uploads, upload: Upload) -> Validation:
-    given = _Given(uploads, upload)
+    given = _Inputs(uploads, upload)
     testset = None
     if given.has("testset"):
         testset = _read("testset", lambda: parse_testset(given.value("testset"), "testset"))
@@ -148,7 +148,7 @@ def validated(uploads: Uploads, upload: Upload) -> Validation:
 
 
 def evaluated(uploads: Uploads, upload: Upload) -> Evaluation:
-    given = _Given(uploads, upload)
+    given = _Inputs(uploads, upload)
     editions = _editions(given)
     golden, submission = (
         _read(name, lambda name=name: parse_golden(given.value(name), name))  # type: ignore[misc]
@@ -175,7 +175,7 @@ def evaluated(uploads: Uploads, upload: Upload) -> Evaluation:
     )
 
 
-class _Given:
+class _Inputs:
     """What was sent, by name, however it was sent."""
 
     def __init__(self, uploads: Uploads, upload: Upload) -> None:
@@ -194,7 +194,7 @@ class _Given:
     def value(self, name: str) -> object:
         """Raises FieldError if it is missing, BioqaError if its file holds no JSON."""
         if self._object is None:
-            needed(self._upload, [name])
+            require_files(self._upload, [name])
             return self._uploads.file(self._upload, name)
         if name not in self._object:
             raise FieldError(name, "is missing")
@@ -210,7 +210,7 @@ class _Given:
         ]
 
 
-def _editions(given: _Given) -> Sequence[int]:
+def _editions(given: _Inputs) -> Sequence[int]:
     asked = given.editions()
     if asked is None or asked == "":
         return USUAL_EDITIONS

@@ -8,7 +8,7 @@ from fastapi import Body as RequestBody
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bioqa.app.answers.answering import Answer
-from bioqa.app.answers.reranking import GivenText, RatedText, cut_after, rated
+from bioqa.app.answers.reranking import GivenText, ScoredText, scored_texts, truncate_words
 from bioqa.app.answers.service import CurrentService, Service, UnknownRanker
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
@@ -138,7 +138,7 @@ async def rerank_texts(
     except UnknownRanker as error:
         raise HTTPException(404, f"model {error}") from error
     texts = [
-        GivenText(cut_after(given.text, asked.max_tokens_per_doc), given.title or "")
+        GivenText(truncate_words(given.text, asked.max_tokens_per_doc), given.title or "")
         for given in asked.documents
     ]
     answer = await while_connected(request, service.rank(asked.query, texts, ranker=ranker.name))
@@ -147,7 +147,7 @@ async def rerank_texts(
     return RerankAnswer(
         id=str(uuid.uuid4()),
         model=ranker.name,
-        results=[_result(each, asked) for each in rated(answer, ranker)[: asked.top_n]],
+        results=[_result(each, asked) for each in scored_texts(answer, ranker)[: asked.top_n]],
         meta=Meta(tokens=Tokens(input_tokens=tokens), warnings=_warnings(asked, texts, answer) or None),
         usage=Usage(total_tokens=tokens),
     )
@@ -161,7 +161,7 @@ def _check(asked: RerankRequest, service: Service) -> None:
         raise FieldError("documents", f"must have at most {most} characters in all, not {characters}")
 
 
-def _result(found: RatedText, asked: RerankRequest) -> RerankResult:
+def _result(found: ScoredText, asked: RerankRequest) -> RerankResult:
     best = [
         RerankSentence(
             field="title" if each.sentence.section == "title" else "text",
@@ -171,8 +171,8 @@ def _result(found: RatedText, asked: RerankRequest) -> RerankResult:
         )
         for each in found.sentences[: asked.max_sentences]
     ]
-    document = asked.documents[found.place] if asked.return_documents else None
-    return RerankResult(index=found.place, relevance_score=found.score, document=document, sentences=best)
+    document = asked.documents[found.position] if asked.return_documents else None
+    return RerankResult(index=found.position, relevance_score=found.score, document=document, sentences=best)
 
 
 def _warnings(asked: RerankRequest, texts: list[GivenText], answer: Answer) -> list[str]:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request
 
-from bioqa.app.answers.answering import Wanted
+from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.http.errors import FieldError, documented
@@ -35,7 +35,7 @@ async def answer_a_question(
 ) -> SearchAnswer:
     """The best documents and sentences for a question, and how they were found."""
     check_length(asked.body, "body", service)
-    wanted = Wanted(
+    wanted = SearchOptions(
         asked.max_documents,
         asked.max_snippets,
         asked.candidates or service.settings.candidates,

@@ -96,7 +96,7 @@ class Uploads:
         return content
 
 
-def needed(upload: Upload, names: Iterable[str]) -> None:
+def require_files(upload: Upload, names: Iterable[str]) -> None:
     """Raises FieldError for the first file that the form lacks."""
     for name in names:
         if name not in upload.files:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bioqa.app.answers.answering import Answer, Wanted
+from bioqa.app.answers.answering import Answer, SearchOptions
 from bioqa.app.answers.opening import open_answerer
 from bioqa.app.cli.batch import answer_batch
 from bioqa.app.cli.console import out, print_json, progress, say
@@ -44,7 +44,7 @@ def ask(
     day = published_before.date() if published_before else None
     answerer = open_answerer(settings)
     answer = answerer.answer(
-        Question("", question), Wanted(max_documents, max_snippets, settings.candidates, day)
+        Question("", question), SearchOptions(max_documents, max_snippets, settings.candidates, day)
     )
     if json:
         print_json(search_answer(answer).model_dump(mode="json"))

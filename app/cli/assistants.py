@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bioqa.app.answers.opening import index_place, load_ranker, open_index
+from bioqa.app.answers.opening import index_location, load_ranker, open_index
 from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
 from bioqa.app.settings import Settings, load_settings
 from bioqa.bioasq.errors import BioqaError
@@ -74,7 +74,7 @@ def _backend(settings: Settings, url: str | None, api_key: str | None) -> "Itera
     if url is not None:
         yield RemoteBackend(url, api_key)
         return
-    index_place(settings)
+    index_location(settings)
     # Stdout is the protocol's: whatever a library prints while it loads goes elsewhere.
     with contextlib.redirect_stdout(sys.stderr):
         service = Service(settings, [load_ranker(settings)], partial(open_index, settings))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 
-from bioqa.app.answers.answering import Answer, Answerer, Wanted
+from bioqa.app.answers.answering import Answer, Answerer, SearchOptions
 from bioqa.app.cli.journal import Journal
 from bioqa.bioasq.domain import Question, Response
 from bioqa.bioasq.errors import BioqaError
@@ -15,11 +15,11 @@ from bioqa.bioasq.validation import validate
 
 SHOWN_FAULTS = 10
 
-AT_ONCE = 16
+CHUNK = 16
 """How many questions the index is asked at once."""
 
-Told = Callable[[int, Question], None]
-"""Told how many questions are answered, and the one answered last."""
+OnAnswer = Callable[[int, Question], None]
+"""Called with how many questions are answered, and the one answered last."""
 
 
 class InvalidSubmission(BioqaError):
@@ -31,7 +31,7 @@ def answer_batch(
     questions: Sequence[Question],
     output: Path,
     candidates: int = 100,
-    told: Told = lambda done, question: None,
+    on_answer: OnAnswer = lambda done, question: None,
 ) -> list[Response]:
     """Answer all questions and write the submission, atomically.
 
@@ -40,7 +40,7 @@ def answer_batch(
     """
     if output.exists() and not output.is_file():
         raise BioqaError(f"{output}: cannot be written: not a regular file")
-    wanted = Wanted(candidates=candidates)
+    wanted = SearchOptions(candidates=candidates)
     journal = Journal.open(output, _job(answerer, questions, wanted))
     try:
         missing = {question.id: question for question in questions if question.id not in journal.answers}
@@ -48,7 +48,7 @@ def answer_batch(
         for done, question in enumerate(questions, start=1):
             if question.id not in journal.answers:
                 journal.append(next(answers).response())
-            told(done, question)
+            on_answer(done, question)
         responses = [replace(journal.answers[question.id], question=question) for question in questions]
         _refuse_faults(responses, questions)
         write_submission(output, responses)
@@ -58,12 +58,12 @@ def answer_batch(
     return responses
 
 
-def _answers(answerer: Answerer, questions: Sequence[Question], wanted: Wanted) -> Iterator[Answer]:
-    for begin in range(0, len(questions), AT_ONCE):
-        yield from answerer.answers(questions[begin : begin + AT_ONCE], wanted)
+def _answers(answerer: Answerer, questions: Sequence[Question], wanted: SearchOptions) -> Iterator[Answer]:
+    for begin in range(0, len(questions), CHUNK):
+        yield from answerer.answers(questions[begin : begin + CHUNK], wanted)
 
 
-def _job(answerer: Answerer, questions: Sequence[Question], wanted: Wanted) -> str:
+def _job(answerer: Answerer, questions: Sequence[Question], wanted: SearchOptions) -> str:
     """A hash of everything that the answers depend on."""
     ranker = (answerer.ranker.name, answerer.ranker.hash)
     parts = [

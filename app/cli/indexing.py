@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bioqa.app.answers.opening import index_place, open_index, open_target
+from bioqa.app.answers.opening import index_location, open_index, open_target
 from bioqa.app.cli.console import fail, print_json, progress, say
 from bioqa.app.cli.options import IndexOption, JsonOption, MedlineFiles
 from bioqa.app.settings import load_settings
@@ -45,11 +45,11 @@ def load_files(files: list[Path], where: Path | LoadTarget, workers: int, joiner
     size = sum(path.stat().st_size for path in files if path.is_file())
     with progress("indexing", size) as report:
 
-        def told(state: LoadProgress) -> None:
+        def show(state: LoadProgress) -> None:
             words = f"{state.files_done}/{state.files} files, {state.events} citations"
             report(state.bytes_done, words)
 
-        return load(files, where, workers=workers, joiner=joiner, progress=told)
+        return load(files, where, workers=workers, joiner=joiner, progress=show)
 
 
 def _say_report(report: LoadReport) -> None:
@@ -85,11 +85,11 @@ def info(index: IndexOption = None, json: JsonOption = False) -> None:
     settings = load_settings(index=index)
     with closing(open_index(settings)) as opened:
         stats = opened.stats()
-    entries = opening.ledger(index_place(settings), settings.access())
+    entries = opening.ledger(index_location(settings), settings.access())
     if json:
         print_json({**asdict(stats), "files": [asdict(entry) for entry in entries]})
     else:
-        _print_info(index_place(settings), stats, entries)
+        _print_info(index_location(settings), stats, entries)
 
 
 def _print_info(place: str, stats: IndexStats, entries: tuple[LoadedFile, ...]) -> None:

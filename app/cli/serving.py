@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bioqa.app.answers.opening import index_place
+from bioqa.app.answers.opening import index_location
 from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
 from bioqa.app.settings import load_settings
 
@@ -30,7 +30,7 @@ def serve(
     settings = load_settings(
         index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
     )
-    index_place(settings)
+    index_location(settings)
     # Before the rankers are loaded, which takes seconds: a port that is taken is reported at once.
     with ExitStack() as stack:
         sockets = [stack.enter_context(each) for each in listen(settings.host, settings.port)]

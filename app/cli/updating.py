@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bioqa.app.answers.opening import index_place
+from bioqa.app.answers.opening import index_location
 from bioqa.app.cli.console import fail, print_json, progress
 from bioqa.app.cli.options import IndexOption, JsonOption
 from bioqa.app.settings import Settings, load_settings
@@ -83,7 +83,7 @@ def update(
 
 @contextmanager
 def _shelf(settings: Settings) -> Iterator[Shelf]:
-    where = index_place(settings)
+    where = index_location(settings)
     if not is_url(where):
         yield FolderShelf(Path(where))
         return
@@ -124,11 +124,11 @@ def _roll_back(shelf: Shelf, json: bool) -> None:
 def _run(source: Source, shelf: Shelf, options: UpdateOptions, json: bool) -> bool:
     with progress("updating", PERMILLE) as report:
 
-        def told(release: str, state: LoadProgress) -> None:
+        def show(release: str, state: LoadProgress) -> None:
             words = f"{release}: {state.files_done}/{state.files} files, {state.file}"
             report(PERMILLE * state.files_done // max(1, state.files), words)
 
-        done = bring_up_to_date(source, shelf, options, told)
+        done = bring_up_to_date(source, shelf, options, show)
     if json:
         print_json({**asdict(done), "passed": done.passed})
     else:

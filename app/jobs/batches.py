@@ -10,19 +10,19 @@ from bioqa.app.http.errors import FieldError
 from bioqa.app.jobs import submission
 from bioqa.app.jobs.database import Database
 from bioqa.app.jobs.intake import content_hash, entries
-from bioqa.app.jobs.records import Batch, QuestionFault, State, Tally
-from bioqa.app.jobs.runner import Runner, at_once
+from bioqa.app.jobs.records import BatchJob, QuestionFault, State, Tally
+from bioqa.app.jobs.runner import Runner, concurrency
 from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.trec import RunLine
 
 
-class NotHandedOut(BioqaError):
+class NoSubmission(BioqaError):
     """The batch has no submission, now or ever; the text says why."""
 
 
-class Batches:
+class BatchJobs:
     """Methods block for milliseconds, more for large test sets: to be called in a thread.
 
     All raise BatchesUnavailable.
@@ -51,9 +51,9 @@ class Batches:
         """Whether batches outlive the process."""
         return self._database.kept
 
-    def hand_in(
+    def submit(
         self, testset: object, ranker: str | None = None, key: str | None = None
-    ) -> tuple[Batch, bool]:
+    ) -> tuple[BatchJob, bool]:
         """A parsed test set's batch, and whether it is new, or known by its idempotency key.
 
         Raises FieldError, UnknownRanker, TooManyBatches and KeyReused.
@@ -67,51 +67,51 @@ class Batches:
             ranker=ranker,
             candidates=settings.candidates,
             key=key,
-            most=settings.max_batches,
+            max_unfinished=settings.max_batches,
         )
         for runner in [*self._runners]:
             runner.wake()
         batch = self._store.get(identifier)
         if batch is None:  # removed at this very moment
-            return self.hand_in(testset, ranker, key)
+            return self.submit(testset, ranker, key)
         return batch, new
 
-    def get(self, identifier: str) -> Batch | None:
+    def get(self, identifier: str) -> BatchJob | None:
         return self._store.get(identifier)
 
-    def page(self, size: int, before: int | None = None) -> list[Batch]:
+    def page(self, size: int, before: int | None = None) -> list[BatchJob]:
         """The newest first; ``before``: only those with a smaller number."""
         return self._store.page(size, before)
 
     def tally(self) -> Tally:
         return self._store.tally()
 
-    def faults(self, batch: Batch) -> list[QuestionFault]:
+    def faults(self, batch: BatchJob) -> list[QuestionFault]:
         """The questions that have no answer and get none, in their order."""
         return self._store.faults(batch.number)
 
-    def seconds_left(self, batch: Batch) -> float | None:
+    def seconds_left(self, batch: BatchJob) -> float | None:
         """By its own pace; None while that is not known, or if it does not run."""
         if batch.state is not State.RUNNING or batch.waits_for or batch.seconds_a_question is None:
             return None
-        return batch.seconds_a_question * batch.counts.remaining / at_once(self._service.settings)
+        return batch.seconds_a_question * batch.counts.remaining / concurrency(self._service.settings)
 
-    def expires(self, batch: Batch) -> float | None:
+    def expires(self, batch: BatchJob) -> float | None:
         """When it will be removed, in seconds since 1970; None as long as it is unfinished."""
         return None if batch.finished is None else batch.finished + 86_400 * self._service.settings.batch_days
 
-    def submission(self, batch: Batch) -> bytes:
-        """The file for the BioASQ site. Raises NotHandedOut."""
+    def submission(self, batch: BatchJob) -> bytes:
+        """The file for the BioASQ site. Raises NoSubmission."""
         _check_done(batch)
         try:
             return submission.encoded(submission.submission(self._store, batch.number))
         except InvalidResult as error:
             reason = f"the submission would be invalid: {error}"
             self._store.invalidate(batch.number, reason)
-            raise NotHandedOut(f"the batch has failed: {reason}") from error
+            raise NoSubmission(f"the batch has failed: {reason}") from error
 
-    def run(self, batch: Batch) -> list[RunLine]:
-        """As a TREC run. Raises NotHandedOut, and FieldError if an id cannot stand in one."""
+    def run(self, batch: BatchJob) -> list[RunLine]:
+        """As a TREC run. Raises NoSubmission, and FieldError if an id cannot stand in one."""
         _check_done(batch)
         assert batch.source is not None
         tag = "".join(c if c.isprintable() and not c.isspace() else "-" for c in batch.source.ranker)
@@ -122,15 +122,15 @@ class Batches:
         except BioqaError as error:
             raise FieldError("format", str(error)) from error
 
-    def cancel(self, batch: Batch) -> bool:
+    def cancel(self, batch: BatchJob) -> bool:
         """Whether it was unfinished; if not, it stays as it is."""
         return self._store.finish(batch.number, State.CANCELLED)
 
-    def remove(self, batch: Batch) -> None:
+    def remove(self, batch: BatchJob) -> None:
         """Its results too."""
         self._store.remove(batch.number)
 
-    def cancel_or_remove(self, batch: Batch) -> Batch | None:
+    def cancel_or_remove(self, batch: BatchJob) -> BatchJob | None:
         """The cancelled batch if it was unfinished, else None: it is gone."""
         if self.cancel(batch):
             return self._store.get(batch.id)
@@ -138,14 +138,14 @@ class Batches:
         return None
 
 
-def _check_done(batch: Batch) -> None:
+def _check_done(batch: BatchJob) -> None:
     if batch.state is State.DONE:
         return
     if batch.state is State.FAILED:
-        raise NotHandedOut(f"the batch has failed: {batch.reason}")
+        raise NoSubmission(f"the batch has failed: {batch.reason}")
     if batch.state is State.CANCELLED:
-        raise NotHandedOut("the batch was cancelled")
+        raise NoSubmission("the batch was cancelled")
     counts = batch.counts
-    raise NotHandedOut(
+    raise NoSubmission(
         f"the batch is {batch.state}: {counts.remaining} of {counts.questions} questions are left"
     )

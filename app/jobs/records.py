@@ -21,7 +21,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class AnswerSource:
     """What answers come from: all of a batch come from one and the same."""
 
     ranker: str
@@ -30,7 +30,7 @@ class Source:
     documents: int
     """In the index: it tells an index from itself after an update."""
 
-    def difference(self, other: "Source") -> str:
+    def difference(self, other: "AnswerSource") -> str:
         """What has changed from this to the other, in words; empty if nothing has."""
         if (self.ranker, self.ranker_hash) != (other.ranker, other.ranker_hash):
             return f"the ranker changed from {_ranker(self)} to {_ranker(other)}"
@@ -41,7 +41,7 @@ class Source:
         return ""
 
 
-def _ranker(source: Source) -> str:
+def _ranker(source: AnswerSource) -> str:
     return f"{source.ranker} ({source.ranker_hash[:12]})"
 
 
@@ -77,7 +77,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingQuestion:
     """A question still to be answered."""
 
     position: int
@@ -85,7 +85,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class StoredAnswer:
     """An answer as it is kept: the submission's entry, and the scores of its documents and snippets."""
 
     entry: Mapping[str, Any]
@@ -96,7 +96,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class QuestionCounts:
     questions: int
     answered: int
     failed: int
@@ -118,19 +118,19 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchJob:
     """Times are seconds since 1970. ``number`` counts batches; ``asked_ranker`` is None for the default."""
 
     number: int
     id: str
     state: State
-    counts: Counts
+    counts: QuestionCounts
     created: float
     started: float | None
     finished: float | None
     asked_ranker: str | None
     candidates: int
-    source: Source | None
+    source: AnswerSource | None
     restarts: tuple[Restart, ...]
     waits_for: str | None
     reason: str | None

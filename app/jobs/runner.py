@@ -14,21 +14,21 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
-from bioqa.app.answers.answering import Answer, IndexUnavailable, Ranks, Wanted
+from bioqa.app.answers.answering import Answer, IndexUnavailable, Ranker, SearchOptions
 from bioqa.app.answers.refusals import BatchesUnavailable, Draining, QueueFull, RankingFailed, TimedOut
 from bioqa.app.answers.service import Service, UnknownRanker
 from bioqa.app.jobs.database import Database
-from bioqa.app.jobs.records import Answered, Batch, Source, State, Waiting
+from bioqa.app.jobs.records import AnswerSource, BatchJob, State, StoredAnswer, WaitingQuestion
 from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult, faults_of, submission
 from bioqa.app.settings import Settings
 from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.locks import FileLock, LockTaken
 
-IDLE_S = 1.0
+POLL_S = 1.0
 """How often is looked for batches that another process took in."""
 
-AT_ONCE = 64
+CHUNK = 64
 """Questions that are read from the database at once."""
 
 PAUSE_S = 0.2
@@ -36,7 +36,7 @@ PAUSE_S = 0.2
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 15.0
-TRIES = 3
+MAX_ATTEMPTS = 3
 """How often a batch is tried that stumbles over a fault of this program."""
 
 CLEAN_EVERY_S = 3600.0
@@ -47,7 +47,7 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-def at_once(settings: Settings) -> int:
+def concurrency(settings: Settings) -> int:
     """How many of a batch's questions are asked at the same time: what is ranked, and as many that wait."""
     return min(2 * settings.ranking_threads * settings.batch_questions, settings.queue_capacity)
 
@@ -61,7 +61,7 @@ class Runner:
         self._woken = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock: FileLock | None = None
-        self._stumbles: Counter[int] = Counter()
+        self._failures: Counter[int] = Counter()
         self._cleaned = -CLEAN_EVERY_S
         self._threads: ThreadPoolExecutor | None = None
 
@@ -108,7 +108,7 @@ class Runner:
             if idle:
                 self._woken.clear()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), IDLE_S)
+                    await asyncio.wait_for(self._woken.wait(), POLL_S)
 
     async def _turn(self) -> bool:
         """Work on the oldest batch that can be worked on. False if there is none."""
@@ -133,15 +133,15 @@ class Runner:
             return True
         return False
 
-    async def _try(self, batch: Batch, ranker: Ranks) -> None:
+    async def _try(self, batch: BatchJob, ranker: Ranker) -> None:
         """A batch that nothing can be done with must not hold up the others for ever."""
         try:
             await self._work(batch, ranker)
         except BatchesUnavailable:
             raise
         except Exception:
-            self._stumbles[batch.number] += 1
-            if self._stumbles[batch.number] < TRIES:
+            self._failures[batch.number] += 1
+            if self._failures[batch.number] < MAX_ATTEMPTS:
                 raise
             log.exception("batch %s: given up", batch.id)
             reason = "something went wrong here; the service's log tells what"
@@ -158,7 +158,7 @@ class Runner:
                 raise BatchesUnavailable(f"batches.lock cannot be used: {error}") from error
         return True
 
-    async def _work(self, batch: Batch, ranker: Ranks) -> None:
+    async def _work(self, batch: BatchJob, ranker: Ranker) -> None:
         """Until the batch is finished, was cancelled, or its index or ranker turned out to be another."""
         waits = _waits()
         while (source := await self._source(ranker)) is None:
@@ -169,7 +169,7 @@ class Runner:
         if not await self._in_thread(self._store.begin, batch, source):
             return
         log.info("batch %s: answering", batch.id)
-        while waiting := await self._in_thread(self._store.waiting, batch.number, AT_ONCE):
+        while waiting := await self._in_thread(self._store.waiting, batch.number, CHUNK):
             answered = await self._answer_all(batch, source, waiting)
             # After the answers: an index that changed before or while they were found has changed by now.
             if not answered or await self._source(ranker) != source:
@@ -177,15 +177,17 @@ class Runner:
                 return
         await self._finish(batch)
 
-    async def _source(self, ranker: Ranks) -> Source | None:
+    async def _source(self, ranker: Ranker) -> AnswerSource | None:
         """What answers now; None while the index is away."""
         try:
             stats = await asyncio.to_thread(self._service.stats)
         except IndexUnavailable:
             return None
-        return Source(ranker.name, ranker.hash, stats.name, stats.documents)
+        return AnswerSource(ranker.name, ranker.hash, stats.name, stats.documents)
 
-    async def _answer_all(self, batch: Batch, source: Source, waiting: list[Waiting]) -> bool:
+    async def _answer_all(
+        self, batch: BatchJob, source: AnswerSource, waiting: list[WaitingQuestion]
+    ) -> bool:
         """Several at a time. False if the batch cannot be gone on with like this."""
         left = iter(waiting)
 
@@ -195,19 +197,19 @@ class Runner:
                     return False
             return True
 
-        workers = [work() for _ in range(min(len(waiting), at_once(self._service.settings)))]
+        workers = [work() for _ in range(min(len(waiting), concurrency(self._service.settings)))]
         done = await asyncio.gather(*workers, return_exceptions=True)
         for result in done:
             if isinstance(result, BaseException):
                 raise result
         return all(done)
 
-    async def _answer_one(self, batch: Batch, source: Source, waiting: Waiting) -> bool:
+    async def _answer_one(self, batch: BatchJob, source: AnswerSource, waiting: WaitingQuestion) -> bool:
         begun = time.monotonic()
         try:
             answer = await self._service.answer(
                 waiting.question,
-                Wanted(candidates=batch.candidates),
+                SearchOptions(candidates=batch.candidates),
                 ranker=source.ranker,
                 priority="batch",
             )
@@ -234,7 +236,7 @@ class Runner:
         seconds = time.monotonic() - begun
         return await self._in_thread(self._store.answer, batch.number, waiting.position, answered, seconds)
 
-    async def _finish(self, batch: Batch) -> None:
+    async def _finish(self, batch: BatchJob) -> None:
         state, reason = State.DONE, None
         found = await self._in_thread(self._store.get, batch.id)
         if found is not None and not found.counts.answered:
@@ -246,11 +248,11 @@ class Runner:
         if await self._in_thread(self._store.finish, batch.number, state, reason):
             log.info("batch %s: %s", batch.id, reason or "done")
 
-    async def _still_wanted(self, batch: Batch) -> bool:
+    async def _still_wanted(self, batch: BatchJob) -> bool:
         found = await self._in_thread(self._store.get, batch.id)
         return found is not None and not found.state.finished
 
-    async def _wait_for(self, batch: Batch, what: str) -> Batch:
+    async def _wait_for(self, batch: BatchJob, what: str) -> BatchJob:
         if batch.waits_for != what:
             log.warning("batch %s waits for %s", batch.id, what)
             await self._in_thread(self._store.wait_for, batch.number, what)
@@ -265,9 +267,9 @@ class Runner:
         return await loop.run_in_executor(self._threads, lambda: what(*arguments, **named))
 
 
-def _answered(answer: Answer) -> Answered:
+def _answered(answer: Answer) -> StoredAnswer:
     made: Any = submission_dict([answer.response()])
-    return Answered(
+    return StoredAnswer(
         made["questions"][0],
         tuple(document.score for document in answer.documents),
         tuple(sentence.score for sentence in answer.sentences),

@@ -9,16 +9,16 @@ from typing import Any
 
 from bioqa.app.jobs.database import Database
 from bioqa.app.jobs.records import (
-    Answered,
-    Batch,
-    Counts,
+    AnswerSource,
+    BatchJob,
     Entry,
+    QuestionCounts,
     QuestionFault,
     Restart,
-    Source,
     State,
+    StoredAnswer,
     Tally,
-    Waiting,
+    WaitingQuestion,
 )
 from bioqa.bioasq.domain import Question
 
@@ -50,7 +50,7 @@ class Store:
         ranker: str | None,
         candidates: int,
         key: str | None = None,
-        most: int,
+        max_unfinished: int,
     ) -> tuple[str, bool]:
         """The id of the new batch, or of the one that the key and the ``content``'s hash stand for already.
 
@@ -64,7 +64,7 @@ class Store:
             (unfinished,) = connection.execute(
                 f"SELECT count(*) FROM batches WHERE {UNFINISHED}"  # noqa: S608
             ).fetchone()
-            if unfinished >= most:
+            if unfinished >= max_unfinished:
                 raise TooManyBatches
             identifier = uuid.uuid4().hex
             cursor = connection.execute(
@@ -79,12 +79,12 @@ class Store:
             )
         return identifier, True
 
-    def get(self, identifier: str) -> Batch | None:
+    def get(self, identifier: str) -> BatchJob | None:
         with self._database.reading() as connection:
             row = connection.execute("SELECT * FROM batches WHERE id = ?", (identifier,)).fetchone()
             return None if row is None else _batch(connection, row)
 
-    def page(self, size: int, before: int | None = None) -> list[Batch]:
+    def page(self, size: int, before: int | None = None) -> list[BatchJob]:
         """The newest batches, or the newest of those numbered below ``before``."""
         with self._database.reading() as connection:
             rows = connection.execute(
@@ -114,7 +114,7 @@ class Store:
             )
             return [QuestionFault(*row) for row in rows]
 
-    def results(self, number: int) -> Iterator[tuple[Entry, Answered | None]]:
+    def results(self, number: int) -> Iterator[tuple[Entry, StoredAnswer | None]]:
         """Every question in its order, with its answer if it has one."""
         with self._database.reading() as connection:
             for row in connection.execute(
@@ -123,7 +123,7 @@ class Store:
                 entry = Entry(row["id"], row["body"], row["type"], row["field"], row["message"])
                 yield entry, _answered(row) if row["answer"] is not None else None
 
-    def unfinished(self) -> list[Batch]:
+    def unfinished(self) -> list[BatchJob]:
         """The oldest first."""
         with self._database.reading() as connection:
             rows = connection.execute(
@@ -131,7 +131,7 @@ class Store:
             ).fetchall()
             return [_batch(connection, row) for row in rows]
 
-    def begin(self, batch: Batch, source: Source) -> bool:
+    def begin(self, batch: BatchJob, source: AnswerSource) -> bool:
         """The batch runs on with this source: from the start, and recorded so, if it had another before.
 
         False if it is finished meanwhile.
@@ -160,7 +160,7 @@ class Store:
             )
         return True
 
-    def waiting(self, number: int, size: int) -> list[Waiting]:
+    def waiting(self, number: int, size: int) -> list[WaitingQuestion]:
         """The next questions to be answered."""
         with self._database.reading() as connection:
             rows = connection.execute(
@@ -168,9 +168,12 @@ class Store:
                 " WHERE batch = ? AND state = 'waiting' ORDER BY position LIMIT ?",
                 (number, size),
             )
-            return [Waiting(row["position"], Question(row["id"], row["body"], row["type"])) for row in rows]
+            return [
+                WaitingQuestion(row["position"], Question(row["id"], row["body"], row["type"]))
+                for row in rows
+            ]
 
-    def answer(self, number: int, position: int, answered: Answered, seconds: float) -> bool:
+    def answer(self, number: int, position: int, answered: StoredAnswer, seconds: float) -> bool:
         """Keep an answer, which took ``seconds``. False, and nothing kept, if the batch does not run."""
         text = json.dumps([answered.entry, answered.document_scores, answered.snippet_scores])
         return self._record(
@@ -257,12 +260,12 @@ def _start_anew(connection: sqlite3.Connection, number: int, reason: str) -> Non
     connection.execute("INSERT INTO restarts VALUES (?, ?, ?)", (number, time.time(), reason))
 
 
-def _answered(row: sqlite3.Row) -> Answered:
+def _answered(row: sqlite3.Row) -> StoredAnswer:
     entry, documents, snippets = json.loads(row["answer"])
-    return Answered(entry, tuple(documents), tuple(snippets), row["degraded"])
+    return StoredAnswer(entry, tuple(documents), tuple(snippets), row["degraded"])
 
 
-def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> Batch:
+def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> BatchJob:
     number = row["number"]
     states = dict(
         connection.execute("SELECT state, count(*) FROM questions WHERE batch = ? GROUP BY state", (number,))
@@ -276,11 +279,11 @@ def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> Batch:
         " ORDER BY position DESC LIMIT ?)",
         (number, PACE_OVER),
     ).fetchone()
-    return Batch(
+    return BatchJob(
         number=number,
         id=row["id"],
         state=State(row["state"]),
-        counts=Counts(
+        counts=QuestionCounts(
             questions=sum(states.values()),
             answered=states.get("answered", 0),
             failed=states.get("refused", 0) + states.get("failed", 0),
@@ -299,7 +302,7 @@ def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> Batch:
     )
 
 
-def _source(row: sqlite3.Row) -> Source | None:
+def _source(row: sqlite3.Row) -> AnswerSource | None:
     if row["ranker_hash"] is None:
         return None
-    return Source(row["ranker"], row["ranker_hash"], row["index_name"], row["index_documents"])
+    return AnswerSource(row["ranker"], row["ranker_hash"], row["index_name"], row["index_documents"])

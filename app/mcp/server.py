@@ -69,23 +69,23 @@ def create_server(backend: Backend) -> MCPServer[Any]:
         (tools.get_document, "Read an article"),
         (tools.get_documents, "Read articles"),
     ):
-        server.add_tool(_told(tool), title=title, annotations=reading)
+        server.add_tool(_reporting_errors(tool), title=title, annotations=reading)
     return server
 
 
-def _told(
+def _reporting_errors(
     tool: Callable[Arguments, Awaitable[Result]],
 ) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
     """The tool, whose errors that the user can act on reach the model."""
 
     @wraps(tool)
-    async def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    async def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         try:
             return await tool(*args, **kwargs)
         except BioqaError as error:
             raise ToolError(str(error)) from error
 
-    return told
+    return call
 
 
 class _Tools:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from bioqa.app.answers.service import Service
-from bioqa.app.jobs.batches import Batches
+from bioqa.app.jobs.batches import BatchJobs
 from bioqa.app.observability.metrics import Metrics
 from bioqa.app.observability.requests import Observed, no_spans
 from bioqa.app.settings import Settings
@@ -18,7 +18,7 @@ QUIET = ("/healthz", "/readyz", "/metrics", "/static/")
 """Asked by machines every few seconds, or by every page."""
 
 
-def observe(app: FastAPI, settings: Settings, service: Service, batches: Batches) -> None:
+def observe(app: FastAPI, settings: Settings, service: Service, batches: BatchJobs) -> None:
     """Watch every request of ``app`` that gets as far as here, past what is added later.
 
     Raises BioqaError if traces are wanted and cannot be made. Whoever ends the app calls ``close``.

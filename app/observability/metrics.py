@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 from bioqa.app.answers.answering import Answer, IndexUnavailable
 from bioqa.app.answers.refusals import BatchesUnavailable
 from bioqa.app.answers.service import Service
-from bioqa.app.jobs.batches import Batches
+from bioqa.app.jobs.batches import BatchJobs
 from bioqa.app.version import version
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -34,7 +34,7 @@ OUTCOMES = ("refused", "timed_out", "dropped", "failed")
 class Metrics:
     """What is counted, and how it is shown."""
 
-    def __init__(self, service: Service, batches: Batches) -> None:
+    def __init__(self, service: Service, batches: BatchJobs) -> None:
         self.registry = CollectorRegistry()
         self._requests = Histogram(
             "bioqa_request_duration_seconds",
@@ -64,7 +64,7 @@ class Metrics:
             registry=self.registry,
         )
         ProcessCollector(registry=self.registry)
-        self.registry.register(_OfService(service, batches))
+        self.registry.register(ServiceCollector(service, batches))
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         self._requests.labels(method, route, str(status)).observe(seconds)
@@ -80,8 +80,8 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-class _OfService(Collector):
-    def __init__(self, service: Service, batches: Batches) -> None:
+class ServiceCollector(Collector):
+    def __init__(self, service: Service, batches: BatchJobs) -> None:
         self._service = service
         self._batches = batches
 
@@ -89,13 +89,13 @@ class _OfService(Collector):
         return []  # what is there is known only by asking the service, which registering must not do
 
     def collect(self) -> Iterable[Metric]:
-        yield from self._what_runs()
+        yield from self._build_info()
         yield from self._line()
         yield from self._counts()
         yield from self._index()
-        yield from self._kept()
+        yield from self._batches_kept()
 
-    def _what_runs(self) -> Iterable[Metric]:
+    def _build_info(self) -> Iterable[Metric]:
         yield InfoMetricFamily("bioqa", "What runs here", {"version": version()})
         rankers = InfoMetricFamily("bioqa_ranker", "The rankers loaded", labels=["ranker"])
         for name, ranker in self._service.rankers.items():
@@ -137,7 +137,7 @@ class _OfService(Collector):
         documents.add_metric([stats.name], stats.documents)
         yield documents
 
-    def _kept(self) -> Iterable[Metric]:
+    def _batches_kept(self) -> Iterable[Metric]:
         try:
             tally = self._batches.tally()
         except BatchesUnavailable:

@@ -26,7 +26,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TokenResult:
     """What became of asking for a token."""
 
     allowed: bool
@@ -43,7 +43,7 @@ class TokenBuckets:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """Tokens at a time, for each who asked; who asked last is last."""
 
-    def take(self, who: str, rate: Rate) -> Taken:
+    def take(self, who: str, rate: Rate) -> TokenResult:
         """One token, if there is one."""
         now, per_s = self._clock(), rate.per_minute / 60
         level, since = self._levels.pop(who, (float(rate.burst), now))
@@ -53,7 +53,7 @@ class TokenBuckets:
         self._levels[who] = level, now
         if len(self._levels) > self._most:
             self._levels.popitem(last=False)
-        return Taken(allowed, int(level), max(0.0, (math.floor(level) + 1 - level) / per_s))
+        return TokenResult(allowed, int(level), max(0.0, (math.floor(level) + 1 - level) / per_s))
 
     def __len__(self) -> int:
         return len(self._levels)

@@ -24,8 +24,8 @@ def the_batches(request: Request, batches: CurrentBatches, before: Before = None
 
 
 @router.post("")
-async def hand_in(request: Request, batches: CurrentBatches, uploads: CurrentUploads) -> Response:
-    taken = await api.hand_in_a_test_set(request, Response(), batches, uploads, key=None)
+async def submit(request: Request, batches: CurrentBatches, uploads: CurrentUploads) -> Response:
+    taken = await api.submit_a_test_set(request, Response(), batches, uploads, key=None)
     if isinstance(taken, Response):
         return taken
     return RedirectResponse(f"{router.prefix}/{taken.id}", 303)

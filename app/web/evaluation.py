@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from bioqa.app.api.evaluation import evaluated, validated
-from bioqa.app.api.uploads import CurrentUploads, needed
+from bioqa.app.api.uploads import CurrentUploads, require_files
 from bioqa.app.web.pages import page
 from bioqa.bioasq.measures import EDITIONS
 
@@ -27,7 +27,7 @@ async def evaluate(request: Request, uploads: CurrentUploads) -> HTMLResponse:
     upload = await uploads.receive(request)
     # Browsers send an empty file where none was chosen.
     upload = replace(upload, files={name: content for name, content in upload.files.items() if content})
-    needed(upload, ["submission", "golden"])
+    require_files(upload, ["submission", "golden"])
     return page(
         request,
         "evaluation.html",

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from bioqa.app.answers.answering import Answer, Wanted
+from bioqa.app.answers.answering import Answer, SearchOptions
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
@@ -40,7 +40,7 @@ def _asked(value: str | None) -> str | None:
     return value
 
 
-class Asked(BaseModel):
+class SearchForm(BaseModel):
     """The form's fields, as they stand in the address."""
 
     q: Annotated[str | None, AfterValidator(_asked)] = None
@@ -53,11 +53,11 @@ class Asked(BaseModel):
         return urlencode(self.model_dump(mode="json", exclude_defaults=True))
 
 
-AskedQuery = Annotated[Asked, Query()]
+SearchFormQuery = Annotated[SearchForm, Query()]
 
 
 @router.get("/", response_class=HTMLResponse)
-async def search(request: Request, asked: AskedQuery, service: CurrentService) -> HTMLResponse:
+async def search(request: Request, asked: SearchFormQuery, service: CurrentService) -> HTMLResponse:
     if asked.q is None:
         return page(request, "start.html", examples=EXAMPLES)
     answer = await while_connected(request, _answer(asked.q, asked, service, asked.n))
@@ -65,7 +65,7 @@ async def search(request: Request, asked: AskedQuery, service: CurrentService) -
 
 
 @router.get("/answer.json")
-async def answer_as_bioasq(request: Request, asked: AskedQuery, service: CurrentService) -> JSONResponse:
+async def answer_as_bioasq(request: Request, asked: SearchFormQuery, service: CurrentService) -> JSONResponse:
     """The answer as a BioASQ submission of one question, which may hold ten documents and snippets."""
     if asked.q is None:
         raise FieldError("q", "is missing")
@@ -73,9 +73,9 @@ async def answer_as_bioasq(request: Request, asked: AskedQuery, service: Current
     return JSONResponse(submission_dict([answer.response()]))
 
 
-async def _answer(body: str, asked: Asked, service: Service, size: int) -> Answer:
+async def _answer(body: str, asked: SearchForm, service: Service, size: int) -> Answer:
     check_length(body, "q", service)
     # An id as BioASQ's, 24 hexadecimal digits; the same question has the same one.
     identifier = hashlib.sha256(body.strip().encode()).hexdigest()[:24]
-    wanted = Wanted(size, size, service.settings.candidates, asked.before)
+    wanted = SearchOptions(size, size, service.settings.candidates, asked.before)
     return await service.answer(Question(identifier, body.strip()), wanted, ranker=asked.ranker)

@@ -266,7 +266,7 @@ def test_killed_again_and_again_a_batch_is_answered_as_if_nothing_had_been(
     folder = tmp_path / "data"
     locations: list[str] = []
 
-    def hand_in(client: httpx2.Client) -> int:
+    def submit(client: httpx2.Client) -> int:
         headers = {"Idempotency-Key": "once"}
         response = client.post("/v1/bioasq/batches", json={"questions": QUESTIONS}, headers=headers)
         assert response.status_code == (200 if locations else 202)
@@ -283,12 +283,12 @@ def test_killed_again_and_again_a_batch_is_answered_as_if_nothing_had_been(
     before = 0
     for how in (signal.SIGKILL, signal.SIGKILL):
         with service(index_folder, folder) as (process, client):
-            assert hand_in(client) >= before
+            assert submit(client) >= before
             before = some_more(client, before)
             process.send_signal(how)
             assert process.wait(60) == -how
     with service(index_folder, folder) as (_, client):
-        assert hand_in(client) >= before
+        assert submit(client) >= before
         until(lambda: status(client, locations[0])["state"] == "done", "the batch to be done")
         submission = client.get(f"{locations[0]}/submission").json()
         assert len(client.get("/v1/bioasq/batches").json()["batches"]) == 1

@@ -12,7 +12,7 @@ import httpx2
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
-from bioqa.app.answers.reopening import ReopenedIndex
+from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Question
@@ -48,11 +48,11 @@ def test_an_elasticsearch_that_is_killed_and_comes_back(own_server: None, tmp_pa
         with serving(where, tmp_path / "data") as client:
             first = ask(client)
             assert first.status_code == 200
-            batch = hand_in(client)
+            batch = submit(client)
             until(lambda: client.get(batch).json()["answered"] >= 5, "five answers")
             server.kill_node()
             check_what_is_told_while_it_is_away(client)
-            late = hand_in(client)
+            late = submit(client)
             until(lambda: client.get(batch).json()["waits_for"] is not None, "the batch to wait")
             with ElasticServer(folder, port=port) as again:
                 settle(again.url)
@@ -66,7 +66,7 @@ def test_an_elasticsearch_that_is_killed_and_comes_back(own_server: None, tmp_pa
 def serving(where: str, data: Path) -> TestClient:
     open_pool = partial(open_index, where, ACCESS)
     app = create_app(Settings(data_dir=data), Answerer(open_pool(), SlowRanker()))
-    app.state.service._index = ReopenedIndex(open_pool)
+    app.state.service._index = ReopeningIndex(open_pool)
     return TestClient(app, raise_server_exceptions=False)
 
 
@@ -82,7 +82,7 @@ def ask(client: TestClient) -> httpx2.Response:
     return client.post("/v1/search", json={"body": BODY})
 
 
-def hand_in(client: TestClient) -> str:
+def submit(client: TestClient) -> str:
     response = client.post(BATCHES, json={"questions": QUESTIONS})
     assert response.status_code == 202
     return str(response.headers["location"])

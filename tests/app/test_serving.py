@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answer, Answerer, Wanted
+from bioqa.app.answers.answering import Answer, Answerer, SearchOptions
 from bioqa.app.answers.refusals import Draining, QueueFull, TimedOut
 from bioqa.app.answers.service import Service, UnknownRanker
 from bioqa.app.main import create_app
@@ -26,7 +26,7 @@ from tests.app.conftest import LexicalRanker
 from tests.app.requests import BODY, TESTSET, fields, is_problem
 
 QUESTION = Question("q", BODY)
-WANTED = Wanted()
+OPTIONS = SearchOptions()
 
 
 class Backwards(LexicalRanker):
@@ -96,7 +96,7 @@ def test_two_rankers_of_one_name_are_refused(answerer: Answerer) -> None:
 
 def test_a_ranker_that_is_not_there(answerer: Answerer) -> None:
     with pytest.raises(UnknownRanker, match="loaded: lexical"):
-        asyncio.run(service_of(answerer, LexicalRanker()).answer(QUESTION, WANTED, ranker="x"))
+        asyncio.run(service_of(answerer, LexicalRanker()).answer(QUESTION, OPTIONS, ranker="x"))
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def test_a_full_line_refuses_and_empties(answerer: Answerer) -> None:
         for response in (ask(), ask()):
             problem = is_problem(response, 429)
             assert int(response.headers["retry-after"]) >= 1
-            assert "2 questions wait" in problem["detail"]
+            assert "2 questions are waiting" in problem["detail"]
         # Questions of test sets wait apart, and nothing else is held up.
         testset = threads.submit(lambda: client.post("/v1/bioasq", json=TESTSET))
         until(lambda: service.queue.waiting > 2)
@@ -168,11 +168,11 @@ def test_the_settings_limit_holds_for_all(answerer: Answerer, asked_s: float | N
     service = service_of(answerer, gate, request_timeout_s=0.05)
 
     async def ask() -> None:
-        first = asyncio.create_task(service.answer(QUESTION, WANTED, priority="batch"))
+        first = asyncio.create_task(service.answer(QUESTION, OPTIONS, priority="batch"))
         while not gate.ranked:
             await asyncio.sleep(0.002)
         with pytest.raises(TimedOut):
-            await service.answer(QUESTION, WANTED, timeout_s=asked_s)
+            await service.answer(QUESTION, OPTIONS, timeout_s=asked_s)
         gate.open.set()
         assert (await first).documents
 
@@ -185,7 +185,7 @@ def test_interactive_questions_go_first_but_not_for_ever(answerer: Answerer) -> 
 
     async def ask() -> None:
         async def one(body: str, priority: Any) -> Answer:
-            return await service.answer(Question("q", body), WANTED, priority=priority)
+            return await service.answer(Question("q", body), OPTIONS, priority=priority)
 
         tasks = [asyncio.create_task(one("first", "interactive"))]
         while not gate.ranked:
@@ -194,9 +194,9 @@ def test_interactive_questions_go_first_but_not_for_ever(answerer: Answerer) -> 
             tasks.append(asyncio.create_task(one(f"batch {n}", "batch")))
         for n in range(10):
             tasks.append(asyncio.create_task(one(f"asked {n}", "interactive")))
-            while sum(map(len, service.queue._lines.values())) < n + 1:
+            while sum(map(len, service.queue._queues.values())) < n + 1:
                 await asyncio.sleep(0.002)
-        while sum(map(len, service.queue._lines.values())) < 12:
+        while sum(map(len, service.queue._queues.values())) < 12:
             await asyncio.sleep(0.002)
         gate.open.set()
         await asyncio.gather(*tasks)
@@ -211,11 +211,11 @@ def test_whoever_goes_away_is_dropped(answerer: Answerer) -> None:
     service = service_of(answerer, gate)
 
     async def ask() -> None:
-        first = asyncio.create_task(service.answer(QUESTION, WANTED))
+        first = asyncio.create_task(service.answer(QUESTION, OPTIONS))
         while not gate.ranked:
             await asyncio.sleep(0.002)
-        second = asyncio.create_task(service.answer(Question("q", "statin"), WANTED))
-        while not service.queue._lines["interactive"]:
+        second = asyncio.create_task(service.answer(Question("q", "statin"), OPTIONS))
+        while not service.queue._queues["interactive"]:
             await asyncio.sleep(0.002)
         second.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -299,11 +299,11 @@ def test_when_the_time_for_draining_is_over_what_waits_is_refused(answerer: Answ
     service = service_of(answerer, gate)
 
     async def ask() -> tuple[Answer | BaseException, Answer | BaseException]:
-        first = asyncio.create_task(service.answer(QUESTION, WANTED))
+        first = asyncio.create_task(service.answer(QUESTION, OPTIONS))
         while not gate.ranked:
             await asyncio.sleep(0.002)
-        second = asyncio.create_task(service.answer(QUESTION, WANTED))
-        while not service.queue._lines["interactive"]:
+        second = asyncio.create_task(service.answer(QUESTION, OPTIONS))
+        while not service.queue._queues["interactive"]:
             await asyncio.sleep(0.002)
         service.drain()
         service.refuse_waiting()
@@ -322,13 +322,13 @@ def test_a_test_set_is_taken_on_whole_or_refused(answerer: Answerer) -> None:
 
     async def ask() -> None:
         questions = [Question(str(n), f"statin {n}") for n in range(5)]
-        first = asyncio.create_task(service.answer_all(questions, WANTED))
+        first = asyncio.create_task(service.answer_all(questions, OPTIONS))
         while not gate.ranked:
             await asyncio.sleep(0.002)
         while not service.queue.full("batch"):
             await asyncio.sleep(0.002)
         with pytest.raises(QueueFull):
-            await service.answer_all(questions, WANTED)
+            await service.answer_all(questions, OPTIONS)
         gate.open.set()
         assert [answer.question for answer in await first] == questions
 
@@ -360,12 +360,12 @@ def test_questions_that_wait_are_ranked_together_and_a_bad_one_harms_itself_alon
     bodies = ["statin", "bad aspirin", "metformin", "heparin"]
 
     async def ask() -> list[Answer]:
-        tasks = [asyncio.create_task(service.answer(QUESTION, WANTED))]
+        tasks = [asyncio.create_task(service.answer(QUESTION, OPTIONS))]
         while not together.ranked:
             await asyncio.sleep(0.002)
         for n, body in enumerate(bodies, start=1):
-            tasks.append(asyncio.create_task(service.answer(Question("q", body), WANTED)))
-            while len(service.queue._lines["interactive"]) < n:
+            tasks.append(asyncio.create_task(service.answer(Question("q", body), OPTIONS)))
+            while len(service.queue._queues["interactive"]) < n:
                 await asyncio.sleep(0.002)
         together.open.set()
         return await asyncio.gather(*tasks)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bioqa.app.answers.answering import Answer, Answerer, IndexUnavailable, Timings, Wanted
+from bioqa.app.answers.answering import Answer, Answerer, IndexUnavailable, SearchOptions, Timings
 from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict
@@ -20,12 +20,12 @@ from tests.app.conftest import DRUGS, LexicalRanker, documents
 QUESTIONS = st.lists(
     st.sampled_from([*DRUGS, "effects", "adults", "dose", "unknown", "zebra"]), max_size=5
 ).map(" ".join)
-USUAL = Wanted()
+DEFAULT_OPTIONS = SearchOptions()
 STORED = {each.pmid: each for each in documents()}
 FREELY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def ask(answerer: Answerer, body: str, wanted: Wanted = USUAL) -> Answer:
+def ask(answerer: Answerer, body: str, wanted: SearchOptions = DEFAULT_OPTIONS) -> Answer:
     return answerer.answer(Question("q", body), wanted)
 
 
@@ -46,7 +46,7 @@ def test_every_answer_is_a_valid_entry_of_a_submission(answerer: Answerer, body:
 def test_lists_are_limited_ordered_and_consistent(
     answerer: Answerer, body: str, max_documents: int, max_snippets: int
 ) -> None:
-    answer = ask(answerer, body, Wanted(max_documents, max_snippets))
+    answer = ask(answerer, body, SearchOptions(max_documents, max_snippets))
     pmids = [found.document.pmid for found in answer.documents]
     assert len(pmids) <= max_documents
     assert len(set(pmids)) == len(pmids)
@@ -90,7 +90,7 @@ def test_a_date_limits_and_a_later_date_takes_nothing_away(
     answerer: Answerer, body: str, year: int, later: int
 ) -> None:
     def found(day: date) -> set[str]:
-        wanted = Wanted(max_documents=100, published_before=day)
+        wanted = SearchOptions(max_documents=100, published_before=day)
         answer = ask(answerer, body, wanted)
         days = [d.document.published for d in answer.documents]
         assert all(published is None or published < day for published in days)
@@ -100,7 +100,7 @@ def test_a_date_limits_and_a_later_date_takes_nothing_away(
 
 
 def test_documents_without_a_date_pass_every_limit(answerer: Answerer) -> None:
-    answer = ask(answerer, "statin", Wanted(published_before=date(1500, 1, 1)))
+    answer = ask(answerer, "statin", SearchOptions(published_before=date(1500, 1, 1)))
     assert answer.documents
     assert all(d.document.published is None for d in answer.documents)
 
@@ -125,7 +125,7 @@ def test_a_question_that_no_document_has_a_word_of_is_answered_by_nothing(
 
 
 def test_how_many_candidates_are_fetched_is_asked_of_the_index(answerer: Answerer) -> None:
-    assert len(ask(answerer, "adults", Wanted(max_documents=100, candidates=7)).documents) == 7
+    assert len(ask(answerer, "adults", SearchOptions(max_documents=100, candidates=7)).documents) == 7
 
 
 class NanRanker(LexicalRanker):
@@ -187,7 +187,7 @@ def test_many_questions_are_answered_as_each_is_alone(
     answerer: Answerer, bodies: list[str], size: int, year: int
 ) -> None:
     questions = [Question(f"q{n}", f" {body}\n") for n, body in enumerate(bodies)]
-    wanted = Wanted(size, size, published_before=date(year, 1, 1))
+    wanted = SearchOptions(size, size, published_before=date(year, 1, 1))
     untimed = Timings(0, 0, 0)
     together = [replace(a, timings_ms=untimed) for a in answerer.answers(questions, wanted)]
     assert together == [replace(answerer.answer(q, wanted), timings_ms=untimed) for q in questions]

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bioqa.app.answers.batching import YIELDS, Batcher, Full, Limits, Priority, whole_seconds
+from bioqa.app.answers.batching import (
+    INTERACTIVE_IN_A_ROW,
+    AtCapacity,
+    Batcher,
+    Priority,
+    QueueLimits,
+    whole_seconds,
+)
 
 
 class Gated:
@@ -18,7 +25,7 @@ class Gated:
         self.gate = threading.Event()
         self.begun = threading.Event()
         self.batches: list[list[str]] = []
-        self.line: Batcher[str, str] = Batcher(self._work, Limits(**limits))
+        self.line: Batcher[str, str] = Batcher(self._work, QueueLimits(**limits))
 
     def _work(self, tasks: Sequence[str]) -> Sequence[str | Exception]:
         self.batches.append([*tasks])
@@ -29,10 +36,10 @@ class Gated:
     def put(
         self, task: str, key: str = "k", size: int = 1, priority: Priority = "interactive"
     ) -> "Future[str]":
-        with_place = self.line.place(priority)
-        place = with_place.__enter__()
-        future = self.line.submit(place, key, size, task)
-        future.add_done_callback(lambda _: with_place.__exit__(None, None, None))
+        holding = self.line.enter(priority)
+        ticket = holding.__enter__()
+        future = self.line.submit(ticket, key, size, task)
+        future.add_done_callback(lambda _: holding.__exit__(None, None, None))
         return future
 
     def block(self) -> "Future[str]":
@@ -83,13 +90,19 @@ def test_what_waits_for_the_same_goes_together_within_the_limits() -> None:
 def test_batch_work_yields_and_is_not_starved() -> None:
     work = Gated()
     futures = [work.block(), *(work.put(f"batch{n}", priority="batch") for n in range(2))]
-    futures += [work.put(str(n)) for n in range(YIELDS + 2)]
+    futures += [work.put(str(n)) for n in range(INTERACTIVE_IN_A_ROW + 2)]
     work.gate.set()
     wait(futures, 30)
     work.end()
     order = [task for batch in work.batches for task in batch]
-    asked = [str(n) for n in range(YIELDS + 2)]
-    assert order == ["first", *asked[:YIELDS], "batch0", *asked[YIELDS:], "batch1"]
+    asked = [str(n) for n in range(INTERACTIVE_IN_A_ROW + 2)]
+    assert order == [
+        "first",
+        *asked[:INTERACTIVE_IN_A_ROW],
+        "batch0",
+        *asked[INTERACTIVE_IN_A_ROW:],
+        "batch1",
+    ]
 
 
 def test_one_priority_does_not_take_the_others_places() -> None:
@@ -97,9 +110,9 @@ def test_one_priority_does_not_take_the_others_places() -> None:
     work.block()
     work.put("a")
     assert work.line.full("interactive")
-    with pytest.raises(Full), work.line.place("interactive"):
+    with pytest.raises(AtCapacity), work.line.enter("interactive"):
         pass
-    with work.line.place("interactive", however_full=True):
+    with work.line.enter("interactive", even_if_full=True):
         assert work.line.waiting == 2
     assert not work.line.full("batch")
     work.put("b", priority="batch")
@@ -110,8 +123,8 @@ def test_one_priority_does_not_take_the_others_places() -> None:
 def test_a_place_is_given_back_with_the_work_in_it() -> None:
     work = Gated(capacity=1)
     work.block()
-    with work.line.place("interactive") as place:
-        future = work.line.submit(place, "k", 1, "left")
+    with work.line.enter("interactive") as ticket:
+        future = work.line.submit(ticket, "k", 1, "left")
     assert future.cancelled()
     assert work.line.waiting == 0
     after = work.put("after")
@@ -147,9 +160,9 @@ def test_errors_go_to_whom_they_belong() -> None:
     def fail(tasks: Sequence[str]) -> Sequence[str]:
         raise RuntimeError("all")
 
-    line: Batcher[str, str] = Batcher(fail, Limits())
-    with line.place("interactive") as place:
-        future = line.submit(place, "k", 1, "a")
+    line: Batcher[str, str] = Batcher(fail, QueueLimits())
+    with line.enter("interactive") as ticket:
+        future = line.submit(ticket, "k", 1, "a")
         with pytest.raises(RuntimeError, match="all"):
             future.result(30)
     line.close(RuntimeError("over"))
@@ -180,7 +193,7 @@ def test_the_time_to_wait_is_estimated_from_what_work_took() -> None:
     work.line.close(RuntimeError("over"))
     each = work.line.wait_s
     assert each == 0  # nobody is before
-    with work.line.place("interactive"), work.line.place("interactive"):
+    with work.line.enter("interactive"), work.line.enter("interactive"):
         assert 0.05 <= work.line.wait_s < 10
     assert [whole_seconds(s) for s in (0, 0.1, 1, 1.1)] == [1, 1, 1, 2]
 
@@ -204,12 +217,12 @@ def test_everything_is_done_once_however_it_comes(
         done.extend(names)
         return names
 
-    line: Batcher[str, str] = Batcher(work, Limits(threads=threads, batch=batch, batch_size=7))
+    line: Batcher[str, str] = Batcher(work, QueueLimits(threads=threads, batch=batch, batch_size=7))
 
     def put(number: int) -> str:
         key, size, priority = tasks[number]
-        with line.place(priority) as place:
-            return line.submit(place, key, size, f"{key}{number}").result(30)
+        with line.enter(priority) as ticket:
+            return line.submit(ticket, key, size, f"{key}{number}").result(30)
 
     with ThreadPoolExecutor(8) as askers:
         results = [*askers.map(put, range(len(tasks)))]

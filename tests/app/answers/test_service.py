@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer, Wanted
+from bioqa.app.answers.answering import Answerer, SearchOptions
 from bioqa.app.answers.refusals import Draining
 from bioqa.app.answers.service import Service
 from bioqa.app.main import create_app
@@ -113,7 +113,7 @@ def test_questions_given_up_because_another_failed_count_as_failed_not_as_droppe
     service = Service(settings, [SlowRanker()], lambda: index)  # type: ignore[arg-type, return-value]
     questions = [Question(str(n), "bad" if n == 0 else "good") for n in range(20)]
     with pytest.raises(RuntimeError, match="secret"):
-        asyncio.run(service.answer_all(questions, Wanted()))
+        asyncio.run(service.answer_all(questions, SearchOptions()))
     service.ranker.go_on.set()  # type: ignore[attr-defined]
     service.close()
     assert (service.counts.failed, service.counts.dropped) == (8, 0)
@@ -126,7 +126,9 @@ def test_questions_of_a_test_set_whose_client_goes_away_are_dropped() -> None:
     service = Service(Settings(retrieval_threads=2), [ranker], lambda: index)  # type: ignore[arg-type, return-value]
 
     async def leave() -> None:
-        asking = asyncio.create_task(service.answer_all([Question("a", "a"), Question("b", "b")], Wanted()))
+        asking = asyncio.create_task(
+            service.answer_all([Question("a", "a"), Question("b", "b")], SearchOptions())
+        )
         while not ranker.begun.is_set():
             await asyncio.sleep(0.002)
         asking.cancel()
@@ -145,8 +147,10 @@ def test_questions_of_a_test_set_refused_at_the_end_count_as_refused() -> None:
     service = Service(Settings(retrieval_threads=2), [ranker], lambda: index)  # type: ignore[arg-type, return-value]
 
     async def end() -> None:
-        asking = asyncio.create_task(service.answer_all([Question("a", "a"), Question("b", "b")], Wanted()))
-        while not (ranker.begun.is_set() and service.queue._lines["batch"]):
+        asking = asyncio.create_task(
+            service.answer_all([Question("a", "a"), Question("b", "b")], SearchOptions())
+        )
+        while not (ranker.begun.is_set() and service.queue._queues["batch"]):
             await asyncio.sleep(0.002)
         service.drain()
         service.refuse_waiting()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bioqa.app.answers.answering import Answerer
-from bioqa.app.cli.batch import AT_ONCE, InvalidSubmission, answer_batch
+from bioqa.app.cli.batch import CHUNK, InvalidSubmission, answer_batch
 from bioqa.bioasq.domain import Candidate, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict
@@ -55,7 +55,9 @@ def interrupted(answerer: Answerer, output: Path, after: int) -> None:
 
 def test_a_batch_is_valid_and_equals_the_single_answers(answerer: Answerer, output: Path) -> None:
     told: list[tuple[int, str]] = []
-    answer_batch(answerer, QUESTIONS, output, told=lambda done, question: told.append((done, question.id)))
+    answer_batch(
+        answerer, QUESTIONS, output, on_answer=lambda done, question: told.append((done, question.id))
+    )
     written = read_json(output)
     assert validate(written, QUESTIONS) == []
     assert written == submission_dict(answerer.answer(question).response() for question in QUESTIONS)
@@ -74,12 +76,12 @@ def test_the_index_is_asked_many_questions_at_once_and_only_those_left(
         return real(questions, *rest)
 
     monkeypatch.setattr(answerer.index, "search_many", search_many)
-    many = [Question(str(n), f"Is {DRUGS[n % 6]} good?", "yesno") for n in range(2 * AT_ONCE + 3)]
+    many = [Question(str(n), f"Is {DRUGS[n % 6]} good?", "yesno") for n in range(2 * CHUNK + 3)]
     with pytest.raises(KeyboardInterrupt):
-        answer_batch(Answerer(answerer.index, CountingRanker(AT_ONCE + 1)), many, output)
-    assert asked == [AT_ONCE, AT_ONCE]
+        answer_batch(Answerer(answerer.index, CountingRanker(CHUNK + 1)), many, output)
+    assert asked == [CHUNK, CHUNK]
     answer_batch(Answerer(answerer.index, CountingRanker()), many, output)
-    assert asked[2:] == [AT_ONCE, 2]
+    assert asked[2:] == [CHUNK, 2]
     assert read_json(output) == submission_dict(answerer.answer(q).response() for q in many)
 
 

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.refusals import QueueFull, TimedOut
-from bioqa.app.answers.reopening import ReopenedIndex
+from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.jobs import runner
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
@@ -60,7 +60,7 @@ def serving(
         Settings(data_dir=folder, **settings),
         Answerer(open_index(), ranker),
     )
-    app.state.service._index = ReopenedIndex(open_index)
+    app.state.service._index = ReopeningIndex(open_index)
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
 
@@ -73,12 +73,12 @@ def open_index(index_folder: Path) -> Callable[[], SearchIndex]:
 @pytest.fixture(autouse=True)
 def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PAUSE_S", 0.01)
-    monkeypatch.setattr(runner, "IDLE_S", 0.01)
+    monkeypatch.setattr(runner, "POLL_S", 0.01)
     monkeypatch.setattr(runner, "LONGEST_WAIT_S", 0.02)
     monkeypatch.setattr(runner, "FIRST_WAIT_S", 0.01)
 
 
-def hand_in(client: TestClient, count: int, **parameters: str) -> str:
+def submit(client: TestClient, count: int, **parameters: str) -> str:
     response = client.post("/v1/bioasq/batches", json=a_testset(count), params=parameters)
     assert response.status_code == 202, response.text
     return response.headers["location"]
@@ -93,7 +93,7 @@ class FailingRanker(LexicalRanker):
 
 def test_a_question_that_fails_loses_no_other(tmp_path: Path, open_index: Callable[[], SearchIndex]) -> None:
     with serving(tmp_path, FailingRanker(), open_index, allow_degraded=False) as client:
-        location = hand_in(client, 4)
+        location = submit(client, 4)
         status = finished(client, location)
         assert (status["state"], status["answered"], status["failed"]) == ("done", 3, 1)
         (fault,) = status["faults"]
@@ -109,7 +109,7 @@ def test_where_it_is_allowed_bm25_answers_for_a_ranker_that_fails_and_it_is_told
     tmp_path: Path, open_index: Callable[[], SearchIndex]
 ) -> None:
     with serving(tmp_path, FailingRanker(), open_index) as client:
-        status = finished(client, hand_in(client, 4))
+        status = finished(client, submit(client, 4))
         assert (status["state"], status["answered"], status["degraded"]) == ("done", 4, 1)
         response = client.get(status["submission"])
         assert response.headers["bioqa-degraded-answers"] == "1"
@@ -136,7 +136,7 @@ class DoublingRanker(LexicalRanker):
 
 def test_an_invalid_answer_is_not_handed_out(tmp_path: Path, open_index: Callable[[], SearchIndex]) -> None:
     with serving(tmp_path, DoublingRanker(), open_index) as client:
-        status = finished(client, hand_in(client, 3))
+        status = finished(client, submit(client, 3))
         assert (status["state"], status["answered"]) == ("done", 2)
         assert "would be invalid: q2: snippets[1]: repeats snippets[0]" in status["faults"][0]["message"]
         assert validate(client.get(status["submission"]).json()) == []
@@ -149,7 +149,7 @@ class NeverRanker(LexicalRanker):
 
 def test_a_batch_without_any_answer_has_failed(tmp_path: Path, open_index: Callable[[], SearchIndex]) -> None:
     with serving(tmp_path, NeverRanker(), open_index, allow_degraded=False) as client:
-        location = hand_in(client, 2)
+        location = submit(client, 2)
         status = finished(client, location)
         assert (status["state"], status["reason"]) == ("failed", "no question could be answered")
         assert status["submission"] is None
@@ -178,7 +178,7 @@ def test_a_batch_waits_for_its_index_and_goes_on_by_itself(
 
     ranker = Gate(3)
     with serving(tmp_path, ranker, opened) as client:
-        location = hand_in(client, 6)
+        location = submit(client, 6)
         assert ranker.reached.wait(60)
         away.set()
         ranker.open.set()
@@ -197,7 +197,7 @@ def test_a_cancelled_batch_stops_and_the_next_one_runs(
 ) -> None:
     ranker = Gate(2)
     with serving(tmp_path, ranker, open_index) as client:
-        first, second = hand_in(client, 50), hand_in(client, 1)
+        first, second = submit(client, 50), submit(client, 1)
         assert ranker.reached.wait(60)
         until(lambda: client.get(first).json()["answered"] == 2, "two answers")
         response = client.delete(first)
@@ -214,7 +214,7 @@ def test_after_a_restart_with_the_same_source_the_answers_so_far_stay(
 ) -> None:
     first, second = Gate(3), Gate(99)
     with serving(tmp_path, first, open_index) as client:
-        location = hand_in(client, 5)
+        location = submit(client, 5)
         assert first.reached.wait(60)
         until(lambda: client.get(location).json()["answered"] == 3, "three answers")
         status = client.get(location).json()
@@ -239,7 +239,7 @@ def test_after_a_restart_with_another_ranker_all_answers_are_its(
 ) -> None:
     first, second = Gate(3), OtherRanker(99)
     with serving(tmp_path, first, open_index) as client:
-        location = hand_in(client, 5)
+        location = submit(client, 5)
         assert first.reached.wait(60)
         first.free = 0
         until(lambda: client.get(location).json()["answered"] == 3, "three answers")
@@ -257,12 +257,12 @@ def test_an_index_that_changes_while_a_batch_runs_answers_all_of_it_anew(
     tmp_path: Path, index_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the last questions are already answered from the changed one."""
-    monkeypatch.setattr(runner, "AT_ONCE", 2)
+    monkeypatch.setattr(runner, "CHUNK", 2)
     folder = tmp_path / "sample"
     shutil.copytree(index_folder, folder)
     ranker = Gate(3)
     with serving(tmp_path / "data", ranker, lambda: TantivyIndex.open(folder)) as client:
-        location = hand_in(client, 4)
+        location = submit(client, 4)
         assert ranker.reached.wait(60)
         with TantivyIndex.create(folder) as index:
             index.apply([Upsert(document(99, "Statin is good.", "It is."))])
@@ -284,7 +284,7 @@ def test_a_batch_that_names_a_ranker_waits_until_it_is_served(
 ) -> None:
     gate = Gate(0)
     with serving(tmp_path, gate, open_index) as client:
-        named, unnamed = hand_in(client, 2, ranker="lexical"), hand_in(client, 2)
+        named, unnamed = submit(client, 2, ranker="lexical"), submit(client, 2)
         threading.Timer(0.1, gate.open.set).start()
     with serving(tmp_path, Gate(99, name="other"), open_index) as client:
         assert finished(client, unnamed)["ranker"]["name"] == "other"
@@ -301,9 +301,9 @@ def test_of_two_services_over_one_folder_one_answers_and_both_tell(
 ) -> None:
     idle = Gate(99)
     with serving(tmp_path, Gate(99), open_index) as one:
-        assert finished(one, hand_in(one, 2))["state"] == "done"
+        assert finished(one, submit(one, 2))["state"] == "done"
         with serving(tmp_path, idle, open_index) as other:
-            location = hand_in(other, 2)
+            location = submit(other, 2)
             assert finished(other, location)["state"] == "done"
             assert one.get(location).json()["answered"] == 2
         assert idle.asked == []
@@ -314,9 +314,9 @@ def test_an_app_that_is_run_twice_at_once_answers_on_when_one_run_ends(
 ) -> None:
     with serving(tmp_path, Gate(99), open_index) as one:
         with TestClient(one.app) as other:
-            assert finished(other, hand_in(other, 1))["state"] == "done"
+            assert finished(other, submit(other, 1))["state"] == "done"
         time.sleep(0.05)  # in which each of them looks for work
-        assert finished(one, hand_in(one, 1))["state"] == "done"
+        assert finished(one, submit(one, 1))["state"] == "done"
     assert "went wrong" not in caplog.text
     assert "Traceback" not in caplog.text
 
@@ -326,9 +326,9 @@ def test_another_takes_over_when_the_one_that_answered_is_gone(
 ) -> None:
     with serving(tmp_path, Gate(99), open_index) as heir:
         with serving(tmp_path, Gate(99), open_index) as one:
-            location = hand_in(one, 1)
+            location = submit(one, 1)
             finished(one, location)
-        assert finished(heir, hand_in(heir, 1))["state"] == "done"
+        assert finished(heir, submit(heir, 1))["state"] == "done"
 
 
 def test_batches_are_removed_after_their_days(
@@ -336,7 +336,7 @@ def test_batches_are_removed_after_their_days(
 ) -> None:
     monkeypatch.setattr(runner, "CLEAN_EVERY_S", 0.0)
     with serving(tmp_path, Gate(99), open_index, batch_days=1) as client:
-        location = hand_in(client, 1)
+        location = submit(client, 1)
         finished(client, location)
         database = client.app.state.batches._database  # type: ignore[attr-defined]
         with database.writing() as connection:
@@ -349,7 +349,7 @@ def test_a_batch_that_nothing_can_be_done_with_holds_up_no_other(
 ) -> None:
     ranker = Gate(2)
     with serving(tmp_path, ranker, open_index) as client:
-        broken, other = hand_in(client, 4), hand_in(client, 1)
+        broken, other = submit(client, 4), submit(client, 1)
         assert ranker.reached.wait(60)
         until(lambda: client.get(broken).json()["answered"] == 2, "two answers")
         database = client.app.state.batches._database  # type: ignore[attr-defined]
@@ -377,7 +377,7 @@ def test_several_questions_are_answered_at_a_time_if_the_service_ranks_several(
             return super().rank(question, candidates)
 
     with serving(tmp_path, Together(), open_index, ranking_threads=3) as client:
-        assert finished(client, hand_in(client, 6))["answered"] == 6
+        assert finished(client, submit(client, 6))["answered"] == 6
 
 
 def test_a_full_line_is_waited_out(
@@ -394,7 +394,7 @@ def test_a_full_line_is_waited_out(
             return await real(*arguments, **named)
 
         monkeypatch.setattr(service, "answer", busy)
-        status = finished(client, hand_in(client, 2))
+        status = finished(client, submit(client, 2))
         assert (status["state"], status["answered"], times) == ("done", 2, ["batch"] * 5)
 
 
@@ -412,7 +412,7 @@ def test_a_fault_of_the_file_is_waited_out(
             return bool(real(*arguments))
 
         monkeypatch.setattr(store, "answer", full)
-        status = finished(client, hand_in(client, 2))
+        status = finished(client, submit(client, 2))
         assert (status["state"], status["answered"], len(times)) == ("done", 2, 4)
 
 
@@ -421,9 +421,9 @@ def test_the_service_itself_is_not_needed_to_look_at_batches(tmp_path: Path, ind
         raise BioqaError("no index")
 
     app = create_app(Settings(data_dir=tmp_path), Answerer(TantivyIndex.open(index_folder), LexicalRanker()))
-    app.state.service._index = ReopenedIndex(missing)
+    app.state.service._index = ReopeningIndex(missing)
     with TestClient(app) as client:
-        location = hand_in(client, 1)
+        location = submit(client, 1)
         until(lambda: client.get(location).json()["waits_for"] is not None, "the batch to wait")
         assert client.delete(location).json()["state"] == "cancelled"
         assert client.get("/v1/bioasq/batches").json()["batches"][0]["state"] == "cancelled"

@@ -3,11 +3,20 @@ from pathlib import Path
 import pytest
 
 from bioqa.app.jobs.database import Database
-from bioqa.app.jobs.records import Answered, Batch, Counts, Entry, Restart, Source, State, Tally
+from bioqa.app.jobs.records import (
+    AnswerSource,
+    BatchJob,
+    Entry,
+    QuestionCounts,
+    Restart,
+    State,
+    StoredAnswer,
+    Tally,
+)
 from bioqa.app.jobs.store import KeyReused, Store, TooManyBatches
 
-SOURCE = Source("lexical", "00", "sample", 41)
-ANSWERED = Answered({"id": "a", "body": "A?", "documents": [], "snippets": []}, (), ())
+SOURCE = AnswerSource("lexical", "00", "sample", 41)
+ANSWERED = StoredAnswer({"id": "a", "body": "A?", "documents": [], "snippets": []}, (), ())
 
 
 @pytest.fixture
@@ -15,12 +24,16 @@ def store(tmp_path: Path) -> Store:
     return Store(Database(tmp_path))
 
 
-def added(store: Store, *entries: Entry, key: str | None = None, content: str = "c", most: int = 9) -> Batch:
-    identifier, _ = store.add(entries, content, ranker=None, candidates=50, key=key, most=most)
+def added(
+    store: Store, *entries: Entry, key: str | None = None, content: str = "c", max_unfinished: int = 9
+) -> BatchJob:
+    identifier, _ = store.add(
+        entries, content, ranker=None, candidates=50, key=key, max_unfinished=max_unfinished
+    )
     return known(store, identifier)
 
 
-def known(store: Store, identifier: str) -> Batch:
+def known(store: Store, identifier: str) -> BatchJob:
     found = store.get(identifier)
     assert found is not None
     return found
@@ -32,7 +45,7 @@ def entries(count: int) -> list[Entry]:
 
 def test_a_new_batch_is_queued_with_its_questions(store: Store) -> None:
     batch = added(store, Entry("a", "A?"), Entry(None, "", None, "questions[1]", "must be an object"))
-    assert (batch.state, batch.counts) == (State.QUEUED, Counts(questions=2, answered=0, failed=1))
+    assert (batch.state, batch.counts) == (State.QUEUED, QuestionCounts(questions=2, answered=0, failed=1))
     assert (batch.started, batch.source, batch.candidates) == (None, None, 50)
     assert [w.question.id for w in store.waiting(batch.number, 9)] == ["a"]
     (fault,) = store.faults(batch.number)
@@ -47,14 +60,14 @@ def test_a_new_batch_is_queued_with_its_questions(store: Store) -> None:
 def test_answers_count_and_come_back_in_the_questions_order(store: Store) -> None:
     batch = added(store, *entries(3))
     assert store.begin(batch, SOURCE)
-    answers = [Answered({"id": f"q{n}", "documents": ["d"]}, (1 / 3,), (0.1, n / 7)) for n in range(3)]
+    answers = [StoredAnswer({"id": f"q{n}", "documents": ["d"]}, (1 / 3,), (0.1, n / 7)) for n in range(3)]
     for position in (2, 0):
         assert store.answer(batch.number, position, answers[position], 0.5)
     assert store.fail_question(batch.number, 1, "no")
     assert [kept for _, kept in store.results(batch.number)] == [answers[0], None, answers[2]]
     assert [entry.id for entry, _ in store.results(batch.number)] == ["q0", "q1", "q2"]
     batch = known(store, batch.id)
-    assert batch.counts == Counts(questions=3, answered=2, failed=1)
+    assert batch.counts == QuestionCounts(questions=3, answered=2, failed=1)
     assert batch.seconds_a_question == 0.5
     assert [fault.field for fault in store.faults(batch.number)] == ["questions[1]"]
 
@@ -87,16 +100,16 @@ def test_the_same_source_goes_on_and_another_starts_anew(store: Store) -> None:
     store.answer(batch.number, 1, ANSWERED, 1)
     store.fail_question(batch.number, 2, "no")
     store.begin(batch, SOURCE)
-    assert known(store, batch.id).counts == Counts(3, 1, 2)
+    assert known(store, batch.id).counts == QuestionCounts(3, 1, 2)
     assert known(store, batch.id).restarts == ()
     for other, words in (
-        (Source("other", "11", "sample", 41), "the ranker changed from lexical (00) to other (11)"),
-        (Source("other", "11", "next", 41), "the index changed from sample to next"),
-        (Source("other", "11", "next", 42), "the index changed from 41 to 42 documents"),
+        (AnswerSource("other", "11", "sample", 41), "the ranker changed from lexical (00) to other (11)"),
+        (AnswerSource("other", "11", "next", 41), "the index changed from sample to next"),
+        (AnswerSource("other", "11", "next", 42), "the index changed from 41 to 42 documents"),
     ):
         store.begin(batch, other)
         found = known(store, batch.id)
-        assert found.counts == Counts(3, 0, 1), "what was refused stays so"
+        assert found.counts == QuestionCounts(3, 0, 1), "what was refused stays so"
         assert found.source == other
         assert isinstance(found.restarts[-1], Restart)
         assert found.restarts[-1].reason == words
@@ -105,7 +118,10 @@ def test_the_same_source_goes_on_and_another_starts_anew(store: Store) -> None:
 
 def test_a_key_stands_for_one_content(store: Store) -> None:
     first = added(store, *entries(1), key="k")
-    assert store.add(entries(1), "c", ranker=None, candidates=1, key="k", most=9) == (first.id, False)
+    assert store.add(entries(1), "c", ranker=None, candidates=1, key="k", max_unfinished=9) == (
+        first.id,
+        False,
+    )
     with pytest.raises(KeyReused):
         added(store, *entries(1), key="k", content="other")
     assert added(store, *entries(1)).id != first.id
@@ -115,13 +131,13 @@ def test_a_key_stands_for_one_content(store: Store) -> None:
 
 
 def test_only_so_many_are_taken_at_once(store: Store) -> None:
-    first = added(store, *entries(1), key="k", most=2)
-    added(store, *entries(1), most=2)
+    first = added(store, *entries(1), key="k", max_unfinished=2)
+    added(store, *entries(1), max_unfinished=2)
     with pytest.raises(TooManyBatches):
-        added(store, *entries(1), most=2)
-    assert added(store, *entries(1), key="k", most=2).id == first.id
+        added(store, *entries(1), max_unfinished=2)
+    assert added(store, *entries(1), key="k", max_unfinished=2).id == first.id
     store.finish(first.number, State.DONE)
-    added(store, *entries(1), most=2)
+    added(store, *entries(1), max_unfinished=2)
 
 
 def test_pages_go_from_the_newest_to_the_oldest(store: Store) -> None:
@@ -136,7 +152,7 @@ def test_pages_go_from_the_newest_to_the_oldest(store: Store) -> None:
 def test_only_finished_batches_can_be_removed_and_nothing_of_them_stays(store: Store, tmp_path: Path) -> None:
     batch = added(store, *entries(2))
     store.begin(batch, SOURCE)
-    store.begin(batch, Source("other", "11", "sample", 41))
+    store.begin(batch, AnswerSource("other", "11", "sample", 41))
     assert not store.remove(batch.number)
     store.finish(batch.number, State.DONE)
     assert store.remove(batch.number)

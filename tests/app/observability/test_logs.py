@@ -64,6 +64,8 @@ def test_no_message_begins_a_line_of_its_own(text: str) -> None:
 
 
 def test_the_request_being_answered_is_in_every_line_of_every_logger() -> None:
+    # pytest has undone an earlier test's capture, which logging believes to hold still.
+    logging.captureWarnings(False)
     stream = io.StringIO()
     logs.configure("info", "json", stream)
     token = logs.request_id.set("r-1")

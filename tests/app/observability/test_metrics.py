@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.refusals import BatchesUnavailable
-from bioqa.app.answers.service import Counts, Service
+from bioqa.app.answers.service import OutcomeCounts, Service
 from bioqa.app.jobs.records import State
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
@@ -94,7 +94,7 @@ def test_what_became_of_questions_is_the_services_own_count(answerer: Answerer) 
     service: Service = app.state.service
     with TestClient(app) as client:
         client.post("/v1/search", json={"body": BODY, "candidates": 15})
-        service.counts = Counts(9, degraded=2, refused=3, timed_out=4, dropped=5, failed=6)
+        service.counts = OutcomeCounts(9, degraded=2, refused=3, timed_out=4, dropped=5, failed=6)
         service.queue.batch_sizes = TallyOf({1: 5, 3: 2, 100: 1})
         found = samples(client)
     assert value(found, "bioqa_answers_total") == 9

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.types import Receive, Scope, Send
 
-from bioqa.app.security.rates import Rate, RateLimit, Taken, TokenBuckets
+from bioqa.app.security.rates import Rate, RateLimit, TokenBuckets, TokenResult
 
 
 class Clock:
@@ -21,16 +21,16 @@ def test_a_burst_goes_through_then_one_a_second() -> None:
     clock = Clock()
     buckets, rate = TokenBuckets(clock), Rate(per_minute=60, burst=3)
     assert [buckets.take("a", rate) for _ in range(4)] == [
-        Taken(True, 2, 1.0),
-        Taken(True, 1, 1.0),
-        Taken(True, 0, 1.0),
-        Taken(False, 0, 1.0),
+        TokenResult(True, 2, 1.0),
+        TokenResult(True, 1, 1.0),
+        TokenResult(True, 0, 1.0),
+        TokenResult(False, 0, 1.0),
     ]
     assert buckets.take("b", rate).allowed, "others have their own"
     clock.now += 0.75
-    assert buckets.take("a", rate) == Taken(False, 0, 0.25)
+    assert buckets.take("a", rate) == TokenResult(False, 0, 0.25)
     clock.now += 0.25
-    assert buckets.take("a", rate) == Taken(True, 0, 1.0)
+    assert buckets.take("a", rate) == TokenResult(True, 0, 1.0)
     clock.now += 3600
     assert [buckets.take("a", rate).remaining for _ in range(2)] == [2, 1]
 

@@ -30,7 +30,7 @@ def idle(answerer: Answerer) -> TestClient:
     return TestClient(create_app(SETTINGS, answerer), headers=BROWSER)
 
 
-def hand_in(client: TestClient, testset: object = TESTSET, **texts: str) -> Any:
+def submit(client: TestClient, testset: object = TESTSET, **texts: str) -> Any:
     files = {"file": ("testset", json.dumps(testset), "application/octet-stream")}
     return client.post("/batches", files=files, data={"ranker": "", **texts}, follow_redirects=False)
 
@@ -40,7 +40,7 @@ def test_from_the_file_to_the_submission(batching: TestClient) -> None:
     testset = {
         "questions": [*TESTSET["questions"], {"id": "bad", "body": " <i> "}, {"id": "worse", "body": " "}]
     }
-    taken = hand_in(batching, testset, ranker="lexical")
+    taken = submit(batching, testset, ranker="lexical")
     assert taken.status_code == 303
     address = taken.headers["location"]
     identifier = address.removeprefix("/batches/")
@@ -62,7 +62,7 @@ def test_from_the_file_to_the_submission(batching: TestClient) -> None:
 
 
 def test_an_unfinished_one_is_watched_and_cancelled_and_then_removed(idle: TestClient) -> None:
-    address = hand_in(idle).headers["location"]
+    address = submit(idle).headers["location"]
     page = read(idle.get(address))
     assert texts(page, "//p[@role='status']") == ["Queued"]
     assert page.xpath("//noscript/meta/@http-equiv") == ["refresh"]
@@ -81,7 +81,7 @@ def test_an_unfinished_one_is_watched_and_cancelled_and_then_removed(idle: TestC
 
 
 def test_cancelling_what_is_done_meanwhile_removes_nothing(batching: TestClient) -> None:
-    address = hand_in(batching).headers["location"]
+    address = submit(batching).headers["location"]
     finished(batching, address.replace("/batches", API))
     page = read(batching.post(f"{address}/cancel"))
     assert texts(page, "//p[@role='status']") == ["Done"]
@@ -96,12 +96,12 @@ def test_what_cannot_be_handed_in(idle: TestClient) -> None:
     broken = idle.post("/batches", files={"file": ("x", b'{"questions": [', "application/json")})
     assert "The test set not JSON" in fault(broken, 422)
     assert "The test set is missing" in fault(idle.post("/batches", files={"other": ("x", b"1")}), 422)
-    assert "questions must be 1 to" in fault(hand_in(idle, {"questions": []}), 422)
-    assert "The ranker must be one of" in fault(hand_in(idle, ranker="best"), 422)
-    assert "Too large" in fault(hand_in(idle, {"questions": [{"id": "a", "body": "x" * 30_000}]}), 413)
+    assert "questions must be 1 to" in fault(submit(idle, {"questions": []}), 422)
+    assert "The ranker must be one of" in fault(submit(idle, ranker="best"), 422)
+    assert "Too large" in fault(submit(idle, {"questions": [{"id": "a", "body": "x" * 30_000}]}), 413)
     long = {"questions": [{"id": f"q{n}", "body": BODY} for n in range(60)]}
     assert len(json.dumps(long)) > SETTINGS.max_body_bytes
-    assert [hand_in(idle, long).status_code for _ in range(3)] == [303, 303, 429]
+    assert [submit(idle, long).status_code for _ in range(3)] == [303, 303, 429]
 
 
 @pytest.mark.parametrize("path", ["", "/x/cancel", "/x/remove"])
@@ -112,7 +112,7 @@ def test_other_sites_pages_can_do_nothing(idle: TestClient, path: str) -> None:
 
 def test_the_list_has_pages(answerer: Answerer) -> None:
     client = TestClient(create_app(Settings(max_batches=30), answerer))
-    addresses = [hand_in(client).headers["location"] for _ in range(22)]
+    addresses = [submit(client).headers["location"] for _ in range(22)]
     first = read(client.get("/batches"))
     links = "//ul[@class='rows']//a/@href"
     (older,) = first.xpath("//a[.='Older ones']/@href")
