@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from bioqa.answered import Answer
-from bioqa.app.answers.answering import Answerer, Ranks, Wanted
+from bioqa.app.answers import answering
+from bioqa.app.answers.answering import Answerer, SearchOptions
 from bioqa.app.answers.opening import load_ranker as load_for
 from bioqa.app.settings import load_settings
 from bioqa.bioasq.domain import MAX_ITEMS, Question
@@ -17,7 +18,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import has_lone_surrogate
 from bioqa.searching import Index
 
-Ranker = Ranks
+Ranker = answering.Ranker
 """A loaded checkpoint, as ``load_ranker`` gives it; anything that keeps its promises will do."""
 
 AT_ONCE = 16
@@ -78,9 +79,9 @@ def ask(
     >>> best.text
     'Since S-warfarin is cleared almost entirely by cytochrome P450 2C9, the defective alleles ...'
     """
-    wanted = _wanted(max_documents, max_snippets, candidates, published_before)
+    options = _options(max_documents, max_snippets, candidates, published_before)
     asked = checked(question)
-    return Answer(Answerer(index.back_end, ranker or default_ranker()).answer(asked, wanted))
+    return Answer(Answerer(index.back_end, ranker or default_ranker()).answer(asked, options))
 
 
 def ask_all(
@@ -100,11 +101,11 @@ def ask_all(
     >>> [len(answer.documents) for answer in bioqa.ask_all(questions, index)]
     [10, 10, 10]
     """
-    wanted = _wanted(max_documents, max_snippets, candidates, published_before)
+    options = _options(max_documents, max_snippets, candidates, published_before)
     answerer = Answerer(index.back_end, ranker or default_ranker())
     asked = map(checked, questions)
     while some := [*islice(asked, AT_ONCE)]:
-        yield from map(Answer, answerer.answers(some, wanted))
+        yield from map(Answer, answerer.answers(some, options))
 
 
 @cache
@@ -116,7 +117,7 @@ def _text(place: str | Path | None) -> str | None:
     return None if place is None else str(place)
 
 
-def _wanted(documents: int, snippets: int, candidates: int, published_before: date | None) -> Wanted:
+def _options(documents: int, snippets: int, candidates: int, published_before: date | None) -> SearchOptions:
     for name, value, least in (
         ("max_documents", documents, 1),
         ("max_snippets", snippets, 0),
@@ -124,7 +125,7 @@ def _wanted(documents: int, snippets: int, candidates: int, published_before: da
     ):
         if value < least:
             raise BioqaError(f"{name} is {value}; it must be {least} or more")
-    return Wanted(documents, snippets, candidates, published_before)
+    return SearchOptions(documents, snippets, candidates, published_before)
 
 
 def checked(question: str | Question) -> Question:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bioqa.app.answers.answering import choose
-from bioqa.app.answers.reranking import GivenText, RatedText, found_in, rated
+from bioqa.app.answers.answering import rank_and_select
+from bioqa.app.answers.reranking import GivenText, ScoredText, as_retrieved, scored_texts
 from bioqa.asking import Ranker, checked, default_ranker
 
 
@@ -46,14 +46,14 @@ def rank(
     given = [GivenText(each) if isinstance(each, str) else GivenText(each[1], each[0]) for each in texts]
     if not given:
         return []
-    [answer] = choose(ranker, [found_in(given, checked(question).body, ranker)])
-    return [_ranked(each, given[each.place]) for each in rated(answer, ranker)]
+    [answer] = rank_and_select(ranker, [as_retrieved(given, checked(question).body, ranker)])
+    return [_ranked(each, given[each.position]) for each in scored_texts(answer, ranker)]
 
 
-def _ranked(each: RatedText, given: GivenText) -> RankedText:
+def _ranked(each: ScoredText, given: GivenText) -> RankedText:
     sections = {"title": given.title, "abstract": given.text}
     sentences = tuple(
         TextSentence(found.score, sections[found.sentence.section][found.sentence.begin : found.sentence.end])
         for found in each.sentences
     )
-    return RankedText(each.place, each.score, given.text, given.title, sentences)
+    return RankedText(each.position, each.score, given.text, given.title, sentences)
