@@ -2,12 +2,12 @@
 
     python -m bench.cascade --cascade DIR --index INDEX --dev GOLDEN --test GOLDEN [--questions N]
 
-Both shares are random and fixed by the seed. BM25's constants and its selection are tuned on dev; the others
-select as they ship. p: approximate randomisation, two-sided, against BM25+BM25 and against the cheap ranker.
+Both samples of questions are random and always the same. BM25's constants and its selection are tuned on
+dev; the others select as they ship. p: approximate randomisation, single-tailed, of being better than
+BM25+BM25 and than the cheap ranker.
 """
 
 import argparse
-import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from statistics import median, quantiles
 import numpy as np
 import torch
 
-from bioqa.bioasq.domain import Candidate, Response
+from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.files import read_golden
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.calibration import calibrate
@@ -27,14 +27,13 @@ from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade import files as cascade_files
 from bioqa.models.cascade.ranker import BUDGET_MS, Cascade
-from bioqa.models.cascade.training import ranking_of, read_questions
+from bioqa.models.cascade.tuning import ranking_of, read_questions
 from bioqa.models.experiments import baselines
 from bioqa.models.experiments.results import paired_p
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Prepared, prepare
-from bioqa.models.training.run import rankings_of
-
-SEED = 1
+from bioqa.models.training.development import rankings_of
+from bioqa.models.training.sampling import sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +145,8 @@ def _p(system: Sequence[float], other: Sequence[float]) -> float:
     return paired_p(np.array(system), np.array(other))
 
 
-def _share(path: Path, count: int, index: TantivyIndex, vocabulary: Vocabulary) -> list[Prepared]:
-    responses: list[Response] = list(read_golden(path).responses)
-    random.Random(SEED).shuffle(responses)
-    return prepare(index, responses[:count], vocabulary)
+def _sample(path: Path, count: int, index: TantivyIndex, vocabulary: Vocabulary) -> list[Prepared]:
+    return prepare(index, sample(read_golden(path).responses, count), vocabulary)
 
 
 def _time(cascade: Cascade, asked: Sequence[tuple[str, Sequence[Candidate]]]) -> None:
@@ -183,7 +180,7 @@ def main() -> None:
     cascade = cascade_files.load(options.cascade)
     vocabulary = cascade.first.checkpoint.vocabulary
     with TantivyIndex.open(options.index) as index:
-        dev, test = (_share(p, options.questions, index, vocabulary) for p in (options.dev, options.test))
+        dev, test = (_sample(p, options.questions, index, vocabulary) for p in (options.dev, options.test))
     print(f"{len(test)} test questions", flush=True)
     for line in table(systems(cascade, dev, test, options.budgets, options.documents)):
         print(line, flush=True)

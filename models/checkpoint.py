@@ -142,7 +142,7 @@ def share_vocabulary(folder: Path) -> Path:
 
     For rankers that come with the package: those of one vocabulary then take the space of one.
     """
-    shared = vocabularies.fingerprint(folder)
+    shared = vocabularies.files_fingerprint(folder)
     beside = folder.with_name(f"vocabulary-{shared[:8]}")
     if not beside.exists():
         with written_whole(beside) as unfinished:
@@ -171,7 +171,7 @@ def _vocabulary_folder(folder: Path, config: dict[str, Any]) -> Path:
     if place is None:
         raise CheckpointError(f"{folder}: its vocabulary {name} is not beside it")
     _require(folder, place, vocabularies.FILES)
-    if (found := vocabularies.fingerprint(place)) != wanted:
+    if (found := vocabularies.files_fingerprint(place)) != wanted:
         raise CheckpointError(
             f"{folder}: trained with a vocabulary of SHA-256 {wanted}, but {place} has {found}"
         )

@@ -16,13 +16,11 @@ from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Floats, Ints
 from bioqa.models.bundled import DEFAULT, available
 from bioqa.models.checkpoint import Checkpoint, CheckpointError
-from bioqa.models.features.extractor import SENTENCE_FEATURES, FeatureExtractor, Features
+from bioqa.models.features.extractor import FeatureExtractor, Features, stemmed_bm25
 from bioqa.models.folders import put_back
 from bioqa.models.rankers.batch import Example, collate, document_example, sentence_example
-from bioqa.models.rankers.registry import RANKERS, encoder_of, reader_for
+from bioqa.models.rankers.registry import ARCHITECTURES, encoder_of, reader_for
 from bioqa.models.text.tokens import DocumentTokens, tokenise_question
-
-_STEMMED_BM25 = SENTENCE_FEATURES.index("stemmed_bm25")
 
 
 class Reranker:
@@ -36,7 +34,7 @@ class Reranker:
         self.checkpoint = loaded
         self._tokens = DocumentTokens(loaded.vocabulary, cached_documents)
         self._features = FeatureExtractor(loaded.vocabulary)
-        self._units = RANKERS[loaded.settings.ranker].units
+        self._units = ARCHITECTURES[loaded.settings.ranker].units
         self._reader = reader_for(loaded.settings, encoder_of(loaded.model), cached_documents)
 
     @classmethod
@@ -90,7 +88,7 @@ class Reranker:
             scores = self.checkpoint.model(batch)
         documents = _split(scores.documents.numpy(), [len(e.unit_counts) for e, _ in made])
         if self._units == "documents":
-            sentences = [features.sentences[:, _STEMMED_BM25] for _, features in made]
+            sentences = [stemmed_bm25(features) for _, features in made]
         else:
             sentences = _split(scores.sentences.numpy(), [len(e.word_counts) for e, _ in made])
         ranked = iter(zip(made, documents, sentences, strict=True))

@@ -16,7 +16,7 @@ from bioqa.app.settings import load_settings
 from bioqa.bioasq.errors import BioqaError
 
 if TYPE_CHECKING:
-    from bioqa.models.experiments.parts import Data
+    from bioqa.models.experiments.data import ExperimentData
     from bioqa.models.experiments.published import Results
     from bioqa.models.experiments.results import Row
     from bioqa.models.experiments.systems import System
@@ -74,7 +74,7 @@ def pappas_2021(
     """All models of Pappas and Androutsopoulos 2021: the published table, or, with data, one's own."""
     from bioqa.models.experiments import published
     from bioqa.models.experiments.experiment import Experiment
-    from bioqa.models.experiments.rows import rows
+    from bioqa.models.experiments.table import table_rows
 
     if train is None and dev is None and not test:
         _print(published.read("pappas-2021"), json)
@@ -86,7 +86,7 @@ def pappas_2021(
     data = _data(index, vocabulary, train, dev, test)
     chosen = [s for s in systems if not only or any(fnmatchcase(s.name, name) for name in only)]
     Experiment(data, runs, numbers, workers, device, _load_ready, say).make(chosen)
-    made, reference = rows(data, runs, numbers, systems, say)
+    made, reference = table_rows(data, runs, numbers, systems, say)
     _print(published.Results(reference, _fingerprints(data, [train, dev, *test]), made), json)
 
 
@@ -115,8 +115,10 @@ def _load_ready(folder: str) -> Any:
     return load(Path(folder))
 
 
-def _data(index: str | None, vocabulary: Path | None, train: Path, dev: Path, test: Sequence[Path]) -> "Data":
-    from bioqa.models.experiments.parts import Data
+def _data(
+    index: str | None, vocabulary: Path | None, train: Path, dev: Path, test: Sequence[Path]
+) -> "ExperimentData":
+    from bioqa.models.experiments.data import ExperimentData
     from bioqa.models.training.files import bundled_vocabulary, prepare_file
 
     names = [path.name.partition(".")[0] for path in test]
@@ -126,10 +128,10 @@ def _data(index: str | None, vocabulary: Path | None, train: Path, dev: Path, te
     words = vocabulary_of(vocabulary) or bundled_vocabulary()
     with preparing() as report:
         prepared = [prepare_file(opened, path, words, report) for path in (train, dev, *test)]
-    return Data(words, prepared[0], prepared[1], dict(zip(names, prepared[2:], strict=True)))
+    return ExperimentData(words, prepared[0], prepared[1], dict(zip(names, prepared[2:], strict=True)))
 
 
-def _fingerprints(data: "Data", files: Iterable[Path]) -> dict[str, Any]:
+def _fingerprints(data: "ExperimentData", files: Iterable[Path]) -> dict[str, Any]:
     from bioqa.models.training.files import file_fingerprint
 
     return {"fingerprint": data.fingerprint, "files": [file_fingerprint(path) for path in files]}

@@ -25,7 +25,7 @@ from bioqa.indexer.medline.reader import read
 from bioqa.models.bundled import DEFAULT
 
 if TYPE_CHECKING:
-    from bioqa.models.cascade.fitting import Progress
+    from bioqa.models.cascade.fitting import FittingProgress
     from bioqa.models.training.loop import Epoch
 
 TrainOption = Annotated[
@@ -89,7 +89,9 @@ def _documents(files: Sequence[Path], report: Report) -> Iterator[Document]:
 
 
 def train(
-    ranker: Annotated[str, typer.Argument(help="A ranker of the registry: jpdrmm, …", show_default=False)],
+    architecture: Annotated[
+        str, typer.Argument(metavar="RANKER", help="Architecture: jpdrmm, features, …", show_default=False)
+    ],
     train: TrainOption,
     dev: DevOption,
     output: Annotated[
@@ -115,24 +117,23 @@ def train(
 
     One over an encoder, interrupted, goes on after its last epoch when the command is given again.
     """
-    from bioqa.models.training.files import parse_settings, train_files
+    from bioqa.models.rankers.registry import settings_of
+    from bioqa.models.training.files import TrainingPlan, parse_settings, train_ranker
 
     opened = open_index(load_settings(index=index))
+    changes = parse_settings(set or []) | ({} if encoder is None else {"encoder": encoder})
+    plan = TrainingPlan(
+        settings_of(architecture, **changes),
+        train,
+        dev,
+        output,
+        seed=seed,
+        vocabulary=vocabulary_of(vocabulary),
+        device=device,
+        states=states,
+    )
     with preparing() as report:
-        made = train_files(
-            ranker,
-            opened,
-            train,
-            dev,
-            output,
-            seed=seed,
-            settings=parse_settings(set or []) | ({} if encoder is None else {"encoder": encoder}),
-            vocabulary=vocabulary_of(vocabulary),
-            device=device,
-            states=states,
-            preparing=report,
-            progress=_say_epoch,
-        )
+        made = train_ranker(plan, opened, preparing=report, progress=_say_epoch)
     scores = ", ".join(
         f"{name} {value:.4f}" for name, value in made.scores.items() if isinstance(value, float)
     )
@@ -166,28 +167,26 @@ def train_cascade(
 
     Interrupted, the same command goes on where it was.
     """
+    from bioqa.models.cascade import training
     from bioqa.models.cascade.fitting import CrossSettings
-    from bioqa.models.cascade.training import train_files
 
     settings = load_settings(index=index)
+    plan = training.CascadePlan(
+        first,
+        encoder,
+        train,
+        dev,
+        output,
+        CrossSettings(
+            frozen_layers=frozen_layers, seed=seed, minutes=math.inf if minutes is None else minutes
+        ),
+        training.Tuning(budget_ms=settings.ranker_budget_ms, half_precision=half_precision),
+        dev_questions=dev_questions,
+        device=device,
+    )
+    opened = open_index(settings)
     with preparing() as report:
-        made = train_files(
-            first,
-            encoder,
-            open_index(settings),
-            train,
-            dev,
-            output,
-            settings=CrossSettings(
-                frozen_layers=frozen_layers, seed=seed, minutes=math.inf if minutes is None else minutes
-            ),
-            dev_questions=dev_questions,
-            device=device,
-            half_precision=half_precision,
-            budget_ms=settings.ranker_budget_ms,
-            preparing=report,
-            progress=_say_progress(time.monotonic),
-        )
+        made = training.train_cascade(plan, opened, preparing=report, progress=_say_progress(time.monotonic))
     scores = ", ".join(f"{name} {value:.4f}" for name, value in made.record["scores"].items())
     say(f"{output}: {scores}")
 
@@ -197,11 +196,11 @@ def _say_epoch(epoch: "Epoch") -> None:
     say(f"epoch {epoch.number}: loss {epoch.loss:.4f}, {scores} ({epoch.seconds:.0f} s)")
 
 
-def _say_progress(clock: Callable[[], float], every_s: float = 20.0) -> "Callable[[Progress], None]":
+def _say_progress(clock: Callable[[], float], every_s: float = 20.0) -> "Callable[[FittingProgress], None]":
     """A line every so many seconds."""
     last = -every_s
 
-    def report(progress: "Progress") -> None:
+    def report(progress: "FittingProgress") -> None:
         nonlocal last
         if clock() - last >= every_s:
             last = clock()

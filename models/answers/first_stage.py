@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from bioqa.bioasq.domain import Candidate, Document
-from bioqa.models.arrays import Floats
+from bioqa.models.arrays import Floats, concatenate
 from bioqa.models.features.matching import bm25_scores, match
 from bioqa.models.text.tokens import (
     TokenisedDocument,
     TokenisedQuestion,
-    concatenate,
     tokenise_documents,
     tokenise_question,
 )

@@ -15,10 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from bioqa.bioasq.domain import Document
-from bioqa.models.arrays import Floats, Ints
+from bioqa.models.arrays import Floats, Ints, concatenate
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.inputs import EncoderInput, Pieced
-from bioqa.models.text.tokens import concatenate
 
 MAX_SENTENCE_PIECES = 128
 """A longer sentence is cut, which is counted."""

@@ -17,11 +17,11 @@ from safetensors.torch import load_file, save_file
 from bioqa.models import bundled, checkpoint
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed
+from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed, Tuned
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.features.extractor import feature_counts
 from bioqa.models.folders import put_back, written_whole
-from bioqa.models.rankers.registry import RANKERS
+from bioqa.models.rankers.registry import ARCHITECTURES
 from bioqa.models.reranker import Reranker
 
 FORMAT = 2
@@ -77,7 +77,7 @@ def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") ->
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CascadeError(f"{path}: {error!r}") from error
     first = Reranker.load(folder / "first")
-    if RANKERS[first.checkpoint.settings.ranker].units != "sentences":
+    if ARCHITECTURES[first.checkpoint.settings.ranker].units != "sentences":
         raise CascadeError(f"{folder / 'first'}: its ranker gives sentences no scores")
     encoder = Encoder.load(str(folder / "encoder"), device=device)
     reader = CrossEncoder(encoder, feature_counts(first.checkpoint.settings.features)[1])
@@ -89,9 +89,7 @@ def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") ->
     return Cascade(
         first,
         reader,
-        combination,
-        speed,
-        calibration,
+        Tuned(combination, speed, calibration),
         name=folder.name,
         fingerprint=_fingerprint(folder, first, encoder),
         record=config,

@@ -2,14 +2,13 @@
 
 The loss of a gold document is a softmax over its sentences (which of them answer?) plus cross-entropy (does
 this one?). An irrelevant document beside it has cross-entropy alone, and the best sentence of the gold one is
-to win over its best (a logistic loss). Training can be stopped and goes on where its last state was kept.
+to win over its best (a logistic loss). An interrupted training resumes from its last saved state.
 """
 
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,10 @@ from bioqa.models.answers.evaluation import SentenceCase, sentence_auc
 from bioqa.models.arrays import Booleans, Floats
 from bioqa.models.cascade.encoder import CrossEncoder, sentence_texts
 from bioqa.models.features.extractor import FeatureSet, Scaling
+from bioqa.models.rankers.registry import learned_state
 from bioqa.models.training.data import Pool, Prepared
 from bioqa.models.training.rates import rate_factor
+from bioqa.models.training.state import Snapshot, StateFile, moments, set_moments
 
 RIVALS = 20
 """Of the best irrelevant candidates, how many an irrelevant document is drawn from."""
@@ -73,13 +74,17 @@ class CrossSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """After a step: documents seen of all passes', the mean loss of the last steps, seconds in all."""
+class FittingProgress:
+    """How far training has come after a step."""
 
     documents: int
+    """Seen so far, each once a pass."""
     of: int
+    """To be seen in all passes."""
     loss: float
+    """The mean of the last 25 steps."""
     seconds: float
+    """Since the beginning, earlier sessions included."""
 
 
 def gold_documents(
@@ -117,14 +122,14 @@ def fit(
     model: CrossEncoder,
     documents: Sequence[GoldDocument],
     settings: CrossSettings,
-    state: Path | None = None,
-    keep_every_s: float = 240.0,
-    progress: Callable[[Progress], None] = lambda progress: None,
-) -> Progress:
-    """Trains in place: passes over the documents in random order, no dropout.
+    state: StateFile | None = None,
+    save_every_s: float = 240.0,
+    progress: Callable[[FittingProgress], None] = lambda progress: None,
+) -> FittingProgress:
+    """Train in place: passes over the documents in random order, no dropout.
 
-    ``state``: a file that training is kept in every ``keep_every_s`` seconds and at the end, and goes on from
-    if it is there. Raises BioqaError if there is no document.
+    ``state``: a file to save training in every ``save_every_s`` seconds and at the end, and to resume from.
+    Raises BioqaError if there is no document.
     """
     if not documents:
         raise BioqaError("no gold document has both relevant and irrelevant sentences: nothing to learn from")
@@ -132,7 +137,7 @@ def fit(
     model.eval()
     order = _order(documents, settings)
     optimiser = _optimiser(model, settings)
-    done, spent = _resume(state, model, optimiser) if state is not None and state.is_file() else (0, 0.0)
+    done, spent = (0, 0.0) if state is None else _resume(state, model, optimiser)
     rates = [group["lr"] for group in (*_groups(model, settings),)]
     losses: list[float] = []
     begun = kept = time.monotonic()
@@ -145,14 +150,14 @@ def fit(
         losses.append(_step(model, step, optimiser, settings, done))
         done += len(step)
         seconds = spent + time.monotonic() - begun
-        progress(Progress(done, len(order), float(np.mean(losses[-25:])), seconds))
-        if state is not None and time.monotonic() - kept > keep_every_s:
-            _keep(state, model, optimiser, done, seconds)
+        progress(FittingProgress(done, len(order), float(np.mean(losses[-25:])), seconds))
+        if state is not None and time.monotonic() - kept > save_every_s:
+            _save(state, model, optimiser, done, seconds)
             kept = time.monotonic()
     if state is not None:
-        _keep(state, model, optimiser, done, seconds)
+        _save(state, model, optimiser, done, seconds)
     model.encoder.freeze()
-    return Progress(done, len(order), float(np.mean(losses[-25:])) if losses else 0.0, seconds)
+    return FittingProgress(done, len(order), float(np.mean(losses[-25:])) if losses else 0.0, seconds)
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
@@ -235,22 +240,24 @@ def _optimiser(model: CrossEncoder, settings: CrossSettings) -> torch.optim.Opti
     return torch.optim.AdamW(list(_groups(model, settings)), weight_decay=0.01)
 
 
-def _keep(
-    path: Path, model: CrossEncoder, optimiser: torch.optim.Optimizer, done: int, seconds: float
+def _save(
+    state: StateFile, model: CrossEncoder, optimiser: torch.optim.Optimizer, done: int, seconds: float
 ) -> None:
-    unfinished = path.with_name(path.name + ".tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    state = {"model": model.state_dict(), "optimiser": optimiser.state_dict()}
-    torch.save({**state, "done": done, "seconds": seconds}, unfinished)
-    unfinished.replace(path)
+    tensors = {f"model/{name}": value for name, value in learned_state(model).items()}
+    tensors |= {f"optimiser/{name}": value for name, value in moments(optimiser).items()}
+    state.save(Snapshot(tensors, {"documents": done, "seconds": seconds}))
 
 
-def _resume(path: Path, model: CrossEncoder, optimiser: torch.optim.Optimizer) -> tuple[int, float]:
-    """Documents seen and seconds spent. Raises BioqaError for a state of another model."""
+def _resume(state: StateFile, model: CrossEncoder, optimiser: torch.optim.Optimizer) -> tuple[int, float]:
+    """Documents seen and seconds spent. Raises BioqaError."""
+    if (snapshot := state.load()) is None:
+        return 0, 0.0
     try:
-        state = torch.load(path, weights_only=True)
-        model.load_state_dict(state["model"], strict=True)
-        optimiser.load_state_dict(state["optimiser"])
-        return int(state["done"]), float(state["seconds"])
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
-        raise BioqaError(f"{path}: not a state of this training: {error}") from error
+        weights = snapshot.under("model")
+        if weights.keys() != learned_state(model).keys():
+            raise ValueError("weights of another model")
+        model.load_state_dict(model.state_dict() | weights)
+        set_moments(optimiser, snapshot.under("optimiser"))
+        return int(snapshot.values["documents"]), float(snapshot.values["seconds"])
+    except (RuntimeError, KeyError, ValueError, TypeError) as error:
+        raise state.damaged(error) from error

@@ -101,6 +101,16 @@ class Reading:
     """Sentences that were read in part."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What is measured and chosen once both rankers are trained."""
+
+    combination: Combination
+    speed: Speed
+    calibration: Calibration
+    """Of the selection of sentences."""
+
+
 class Cascade:
     """Ranks like ``bioqa.models.reranker.Reranker``; thread-safe as that is."""
 
@@ -108,9 +118,7 @@ class Cascade:
         self,
         first: Reranker,
         reader: CrossEncoder,
-        combination: Combination,
-        speed: Speed,
-        calibration: Calibration,
+        tuned: Tuned,
         *,
         name: str,
         fingerprint: str = "",
@@ -120,9 +128,9 @@ class Cascade:
         self.name = name
         self.first = first
         self.reader = reader.eval()
-        self.combination = combination
-        self.speed = speed
-        self.calibration = calibration
+        self.combination = tuned.combination
+        self.speed = tuned.speed
+        self.calibration = tuned.calibration
         self.budget_ms = _budget(budget_ms)
         self.record = dict(record or {})
         self._fingerprint = fingerprint

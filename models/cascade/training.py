@@ -1,7 +1,7 @@
-"""Making a cascade: fine-tune the encoder, tune how two rankers' scores become one, measure the speed."""
+"""Making a cascade: fine-tune the encoder, measure the speed, tune how two rankers' scores become one."""
 
+import math
 import platform
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,92 +11,91 @@ from typing import Any
 import numpy as np
 import torch
 
-from bioqa.models.answers.calibration import calibrate
-from bioqa.models.answers.evaluation import SentenceCase, mean_average_precision, sentence_auc
-from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration
-from bioqa.models.arrays import Booleans
 from bioqa.models.cascade.encoder import CrossEncoder, sentence_texts
 from bioqa.models.cascade.files import save
-from bioqa.models.cascade.fitting import CrossSettings, Progress, auc_of, fit, gold_documents
-from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, Combination, Reading, Speed
+from bioqa.models.cascade.fitting import CrossSettings, FittingProgress, auc_of, fit, gold_documents
+from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, Combination, Speed, Tuned
+from bioqa.models.cascade.tuning import read_questions, tune
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.loading import device_of, open_encoder
 from bioqa.models.features.extractor import feature_counts
 from bioqa.models.reranker import Reranker
-from bioqa.models.training.data import Prepared, Searcher
+from bioqa.models.training.data import Prepared, Searcher, fingerprint
 from bioqa.models.training.files import Preparing, file_fingerprint, prepare_file
+from bioqa.models.training.sampling import sample
+from bioqa.models.training.state import StateFile, state_path
 
-DOCUMENT_WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
-SENTENCE_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0)
 _SPEED_DOCUMENTS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A development question after both rankers: what ``Combination`` is tuned on."""
+class Tuning:
+    """What a cascade is tuned for."""
 
-    prepared: Prepared
-    first: tuple[RankedDocument, ...]
-    reading: Reading
-
-    def labels(self) -> list[Booleans]:
-        """Of each read document's sentences."""
-        pool = self.prepared.retrieved
-        ends = np.cumsum([len(c.document.sentences) for c in pool.candidates])[:-1]
-        split = zip(pool.candidates, np.split(pool.labels, ends), strict=True)
-        by_url = {candidate.document.url: labels for candidate, labels in split}
-        return [by_url[d.document.url] for d in self.first[: len(self.reading.scores)]]
+    budget_ms: float = BUDGET_MS
+    documents: int = 12
+    """How many of the first ranker's best are read in full."""
+    half_precision: bool = False
 
 
-def train_files(
-    first: str,
-    encoder: str,
+@dataclass(frozen=True, slots=True)
+class CascadePlan:
+    """What is trained, on what, and where it is written."""
+
+    first: str
+    """The ranker of all candidates: a bundled one's name, or a folder."""
+    encoder: str
+    train: Path
+    dev: Path
+    output: Path
+    settings: CrossSettings
+    tuning: Tuning = Tuning()
+    dev_questions: int = 100
+    """A random sample of dev's, as reading all takes long without a GPU."""
+    device: str = "auto"
+
+
+def train_cascade(
+    plan: CascadePlan,
     index: Searcher,
-    train: Path,
-    dev: Path,
-    output: Path,
     *,
-    settings: CrossSettings,
-    dev_questions: int = 100,
-    device: str = "auto",
-    half_precision: bool = False,
-    budget_ms: float = BUDGET_MS,
     preparing: Preparing = lambda name, done, total: None,
-    progress: Callable[[Progress], None] = lambda progress: None,
+    progress: Callable[[FittingProgress], None] = lambda progress: None,
 ) -> Cascade:
-    """Trains a cascade over ranker ``first`` and writes it to ``output``.
+    """Train a cascade and write it to ``plan.output``.
 
-    Interrupted, it goes on where it was: the state is kept beside ``output``. ``dev_questions``: a random
-    share of dev's, as reading all takes long without a GPU.
+    An interrupted training resumes where its state was last saved, in a file beside the output.
     """
-    device_of(device)
-    cheap = Reranker.load(first)
-    transformer, tokeniser, fingerprint = open_encoder(encoder)
-    reads = Encoder(
-        transformer,
-        tokeniser,
-        name=encoder,
-        fingerprint=fingerprint,
-        device=device,
-    )
-    used = cheap.checkpoint.settings.features
+    device_of(plan.device)
+    first = Reranker.load(plan.first)
+    transformer, tokeniser, of_encoder = open_encoder(plan.encoder)
+    encoder = Encoder(transformer, tokeniser, name=plan.encoder, fingerprint=of_encoder, device=plan.device)
+    used = first.checkpoint.settings.features
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(settings.seed)
-        reader = CrossEncoder(reads, feature_counts(used)[1])
-    vocabulary = cheap.checkpoint.vocabulary
-    questions = [prepare_file(index, path, vocabulary, preparing) for path in (train, dev)]
-    learnt = gold_documents(questions[0], cheap.checkpoint.scaling, used)
-    state = output.with_name(output.name + ".training")
-    reached = fit(reader, learnt, settings, state, progress=progress)
+        torch.manual_seed(plan.settings.seed)
+        reader = CrossEncoder(encoder, feature_counts(used)[1])
+    vocabulary = first.checkpoint.vocabulary
+    train, dev = (prepare_file(index, path, vocabulary, preparing) for path in (plan.train, plan.dev))
+    documents = gold_documents(train, first.checkpoint.scaling, used)
+    state = StateFile(
+        state_path(plan.output),
+        {
+            **_finite(plan.settings),
+            "first ranker": first.hash,
+            "encoder": of_encoder,
+            "training questions": fingerprint(train),
+        },
+    )
+    reached = fit(reader, documents, plan.settings, state, progress=progress)
     record = {
         "training": {
-            "train": file_fingerprint(train),
-            "dev": file_fingerprint(dev),
-            "encoder": Path(encoder).name,
-            "encoder_fingerprint": fingerprint,
-            **{name: v for name, v in asdict(settings).items() if v != float("inf")},
-            "gold_documents": len(learnt),
+            "train": file_fingerprint(plan.train),
+            "dev": file_fingerprint(plan.dev),
+            "encoder": Path(plan.encoder).name,
+            "encoder_fingerprint": of_encoder,
+            **_finite(plan.settings),
+            "gold_documents": len(documents),
             "documents_seen": reached.documents,
             "documents_to_see": reached.of,
             "seconds": round(reached.seconds),
@@ -104,25 +103,16 @@ def train_files(
             "python": platform.python_version(),
         }
     }
-    made = finish(
-        cheap,
-        reader,
-        share(questions[1], dev_questions),
-        output.name,
-        record,
-        budget_ms,
-        half_precision=half_precision,
-    )
-    save(made, tokeniser, output)
-    state.unlink(missing_ok=True)
+    chosen = sample(dev, plan.dev_questions)
+    made = finish(first, reader, chosen, plan.output.name, record, plan.tuning)
+    save(made, tokeniser, plan.output)
+    state.delete()
     return made
 
 
-def share(questions: Sequence[Prepared], count: int, seed: int = 1) -> list[Prepared]:
-    """A random share, the same for the same questions and seed."""
-    chosen = list(questions)
-    random.Random(seed).shuffle(chosen)  # noqa: S311
-    return chosen[:count]
+def _finite(settings: CrossSettings) -> dict[str, Any]:
+    """Without a limit of time where there is none: JSON knows no infinity."""
+    return {name: value for name, value in asdict(settings).items() if value != math.inf}
 
 
 def finish(
@@ -131,31 +121,30 @@ def finish(
     dev: Sequence[Prepared],
     name: str,
     record: Mapping[str, Any],
-    budget_ms: float = BUDGET_MS,
-    documents: int = 12,
-    half_precision: bool = False,
+    tuning: Tuning = Tuning(),
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Cascade:
-    """A cascade with its combination and selection tuned on dev for this budget, and its speed measured.
+    """A cascade with its speed measured, its combination and selection tuned on dev for the budget.
 
-    For tuning every sentence of the ``documents`` best of the first ranker is read.
+    For tuning every sentence of the first ranker's best documents is read.
     """
+    budget_ms, half = tuning.budget_ms, tuning.half_precision
     reader.encoder.freeze()
-    speed = measure_speed(first, reader, dev, half_precision)
-    made = Cascade(first, reader, Combination(), speed, Calibration(), name=name, budget_ms=budget_ms)
-    read = read_questions(made, dev, documents, progress)
+    speed = measure_speed(first, reader, dev, half)
+    untuned = Tuned(Combination(), speed, Calibration())
+    read = read_questions(
+        Cascade(first, reader, untuned, name=name, budget_ms=budget_ms), dev, tuning.documents, progress
+    )
     combination, calibration, scores = tune(read, speed.pieces(budget_ms))
     # What was not tuned on is not read either.
-    combination = replace(combination, most_documents=documents)
+    combination = replace(combination, most_documents=tuning.documents)
     if cases := gold_documents(dev, first.checkpoint.scaling, first.checkpoint.settings.features):
-        scores["sentence_auc_encoder"] = auc_of(reader, cases, half_precision=half_precision)
+        scores["sentence_auc_encoder"] = auc_of(reader, cases, half_precision=half)
     scores["dev_questions"] = len(dev)
     return Cascade(
         first,
         reader,
-        combination,
-        speed,
-        calibration,
+        Tuned(combination, speed, calibration),
         name=name,
         record={**record, "scores": scores},
         budget_ms=budget_ms,
@@ -185,85 +174,3 @@ def measure_speed(
     if not sample:
         return Speed(0.0, 1.0, torch.get_num_threads(), half_precision)
     return Speed(min(fixed), max(rates), torch.get_num_threads(), half_precision)
-
-
-def read_questions(
-    cascade: Cascade,
-    questions: Sequence[Prepared],
-    documents: int,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> list[Read]:
-    """Every sentence of the first ranker's best documents, read by the encoder."""
-    read = []
-    for done, question in enumerate(questions, 1):
-        body = question.response.question.body.strip()
-        first = cascade.first.rank(body, question.retrieved.candidates).documents
-        reading = cascade.read(body, first[:documents], float("inf"))
-        read.append(Read(question, first, reading))
-        progress(done, len(questions))
-    return read
-
-
-def tune(questions: Sequence[Read], pieces: int) -> tuple[Combination, Calibration, dict[str, Any]]:
-    """The combination with the highest mean of document MAP and snippet F1 where so many pieces are read.
-
-    The weight of the first ranker's sentence scores comes first, by AUC within relevant documents.
-    """
-    weights = {weight: sentence_weight_auc(questions, weight) for weight in SENTENCE_WEIGHTS}
-    sentence_weight = max(weights, key=lambda weight: weights[weight])
-    scale, offset = straight_line(questions, sentence_weight)
-    golden = [q.prepared.response for q in questions]
-    best: tuple[float, Combination, Calibration, dict[str, Any]] | None = None
-    for weight in DOCUMENT_WEIGHTS:
-        combination = Combination(weight, sentence_weight, scale, offset)
-        rankings = [ranking_of(q, combination, pieces) for q in questions]
-        calibration, f1 = calibrate(rankings, golden)
-        found = document_map(questions, rankings)
-        if best is None or found + f1 > best[0]:
-            scores = {"document_map": found, "snippet_f1": f1, "sentence_auc": weights[sentence_weight]}
-            best = found + f1, combination, calibration, scores
-    assert best is not None
-    return best[1:]
-
-
-def ranking_of(question: Read, combination: Combination, pieces: float) -> Ranking:
-    """As ``Cascade.rank`` gives it when so many word pieces are read."""
-    fit = int(np.searchsorted(np.cumsum(question.reading.costs), pieces, side="right"))
-    ranked = combination.apply(question.first, question.reading.scores[:fit])
-    ranked.sort(key=lambda document: -document.score)
-    return Ranking(tuple(ranked))
-
-
-def sentence_weight_auc(questions: Sequence[Read], weight: float) -> float:
-    """AUC within the relevant documents among those read."""
-    return sentence_auc(
-        [
-            SentenceCase(scores + weight * np.array(document.sentence_scores), labels)
-            for q in questions
-            for document, scores, labels in zip(q.first, q.reading.scores, q.labels(), strict=False)
-        ]
-    )
-
-
-def straight_line(questions: Sequence[Read], sentence_weight: float) -> tuple[float, float]:
-    """Scale and offset that bring the first ranker's sentence scores closest to those with the encoder."""
-    pairs = [
-        (np.array(d.sentence_scores), scores)
-        for q in questions
-        for d, scores in zip(q.first, q.reading.scores, strict=False)
-    ]
-    cheap = np.concatenate([np.zeros(0), *(x for x, _ in pairs)])
-    read = np.concatenate([np.zeros(0), *(y for _, y in pairs)]) + sentence_weight * cheap
-    if len(cheap) < 2 or float(cheap.std()) < 1e-9:
-        return 1.0, 0.0
-    scale = float(np.cov(cheap, read, bias=True)[0, 1] / cheap.var())
-    return scale, float(read.mean() - scale * cheap.mean())
-
-
-def document_map(questions: Sequence[Read], rankings: Sequence[Ranking]) -> float:
-    gold = [set(q.prepared.response.documents) for q in questions]
-    by_rank = [
-        np.array([d.document.url in of_question for d in ranking.documents], dtype=np.bool_)
-        for ranking, of_question in zip(rankings, gold, strict=True)
-    ]
-    return mean_average_precision(by_rank, [len(of_question) for of_question in gold])

@@ -10,7 +10,7 @@ from bioqa.models.arrays import Floats
 from bioqa.models.features.extractor import SENTENCE_FEATURES
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Pool, Prepared
-from bioqa.models.training.run import PoolScores, document_map
+from bioqa.models.training.development import PoolScores, document_map
 
 K1_GRID = (0.3, 0.4, 0.6, 0.9, 1.2, 1.6)
 B_GRID = (0.3, 0.5, 0.67, 0.75, 0.9)

@@ -1,12 +1,11 @@
-"""Running an experiment: what is not yet kept is trained or scored.
+"""Running an experiment: components without stored scores are trained or scored.
 
-Parts without an encoder are trained in processes of one thread each; those with one in turn, with all
-threads. Every part's scores are kept as soon as they are there, so an interrupted experiment goes on where it
-was; a fine-tuned part goes on after its last epoch.
+Those without an encoder are trained in processes of one thread each; those with one in turn, with all
+threads. Each component's scores are stored as soon as they are there, so an interrupted experiment resumes
+with the next component, and a fine-tuned one after its last epoch.
 """
 
 import multiprocessing
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -14,76 +13,84 @@ from pathlib import Path
 
 import torch
 
-from bioqa.models.experiments import encoders, parts
-from bioqa.models.experiments.making import Progress, Ranks, score_ready, train_part
-from bioqa.models.experiments.parts import AnyPart, Data, Part, PartScores, Ready, ZeroShot
+from bioqa.models.experiments import stored_scores
+from bioqa.models.experiments.cached_states import open_encoder_for, warm
+from bioqa.models.experiments.components import Component, Ready, TrainedComponent, ZeroShot
+from bioqa.models.experiments.data import ExperimentData
+from bioqa.models.experiments.scoring import Log, score_ready, train_component
+from bioqa.models.experiments.speed import Ranker
+from bioqa.models.experiments.stored_scores import ComponentScores
 from bioqa.models.experiments.systems import System
+from bioqa.models.experiments.zero_shot import score_zero_shot
+from bioqa.models.training.state import state_path
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Where scores are kept, and what they are made with."""
+    """Where scores are stored, and what they are made with."""
 
-    data: Data
+    data: ExperimentData
     folder: Path
     seeds: Sequence[int]
     workers: int = 2
     device: str = "auto"
-    ready: Callable[[str], Ranks] | None = None
+    ready: Callable[[str], Ranker] | None = None
     """Loads a ranker by its folder."""
-    progress: Progress = lambda text: None
+    log: Log = lambda line: None
 
     def make(self, systems: Sequence[System]) -> None:
-        """Trains or scores every part that is not kept."""
+        """Train or score every component whose scores are not stored."""
         # Seed by seed: an experiment that is interrupted has whole rows of the first.
         wanted = {
-            parts.file_of(self.folder, part, seed): (part, seed)
+            stored_scores.file_of(self.folder, component, seed): (component, seed)
             for place, seed in enumerate(self.seeds)
             for system in systems
             if place < system.seeds
-            for part in system.parts
+            for component in system.components
         }
         missing = {path: key for path, key in wanted.items() if not path.is_file()}
         cheap = {
-            path: key for path, key in missing.items() if isinstance(key[0], Part) and not key[0].encoder
+            path: (component, seed)
+            for path, (component, seed) in missing.items()
+            if isinstance(component, TrainedComponent) and not component.encoder
         }
         for path, scores in _in_processes(self.data, cheap, self.workers):
-            self._keep(path, *cheap[path], scores)
-        for path, (part, seed) in missing.items():
+            self._store(path, *cheap[path], scores)
+        for path, (component, seed) in missing.items():
             if path not in cheap:
-                self.progress(f"{path.stem} begins")
-                self._keep(path, part, seed, self._alone(part, seed, path))
+                self.log(f"{path.stem} begins")
+                self._store(path, component, seed, self._alone(component, seed, path))
+                # Only now: killed before, the training need not begin anew.
+                state_path(path).unlink(missing_ok=True)
 
-    def _keep(self, path: Path, part: AnyPart, seed: int, scores: PartScores) -> None:
-        parts.save(path, part, seed, self.data, scores)
+    def _store(self, path: Path, component: Component, seed: int, scores: ComponentScores) -> None:
+        stored_scores.save(path, component, seed, self.data, scores)
         record = {name: v for name, v in scores.record.items() if name != "epochs"}
-        self.progress(f"{path.stem}: {record}")
+        self.log(f"{path.stem}: {record}")
 
-    def _alone(self, part: AnyPart, seed: int, path: Path) -> PartScores:
-        if isinstance(part, Ready):
+    def _alone(self, component: Component, seed: int, path: Path) -> ComponentScores:
+        if isinstance(component, Ready):
             assert self.ready is not None
-            return score_ready(part, self.ready(part.folder), self.data, self.progress)
-        if isinstance(part, ZeroShot):
-            encoder = encoders.open_for(part.encoder, self.device)
-            return encoders.score_zero_shot(part, self.data, encoder, self.progress)
-        encoder = encoders.open_for(part.encoder, self.device, self.folder / "states")
-        cache, unfinished = encoder.cache, path.with_suffix(".unfinished")
+            return score_ready(component, self.ready(component.folder), self.data, self.log)
+        if isinstance(component, ZeroShot):
+            encoder = open_encoder_for(component.encoder, self.device)
+            return score_zero_shot(component, self.data, encoder, self.log)
+        encoder = open_encoder_for(component.encoder, self.device, self.folder / "states")
+        cache = encoder.cache
         try:
-            encoders.warm(part, self.data, encoder, self.progress)
-            scores = train_part(part, self.data, seed, encoder, unfinished=unfinished, progress=self.progress)
+            warm(component, self.data, encoder, self.log)
+            return train_component(component, self.data, seed, encoder, state=state_path(path), log=self.log)
         finally:
             if cache is not None:
                 cache.close()
-        shutil.rmtree(unfinished, ignore_errors=True)
-        return scores
 
 
-_data: Data | None = None
+_data: ExperimentData | None = None
 
 
 def _in_processes(
-    data: Data, missing: Mapping[Path, tuple[AnyPart, int]], workers: int
-) -> Iterator[tuple[Path, PartScores]]:
+    data: ExperimentData, missing: Mapping[Path, tuple[Component, int]], workers: int
+) -> Iterator[tuple[Path, ComponentScores]]:
     if not missing:
         return
     # Spawned, not forked: torch's threads do not survive a fork.
@@ -94,13 +101,13 @@ def _in_processes(
             yield futures[future], future.result()
 
 
-def _start(data: Data) -> None:
+def _start(data: ExperimentData) -> None:
     global _data
     _data = data
     torch.set_num_threads(1)
 
 
-def _train(part: AnyPart, seed: int) -> PartScores:
+def _train(component: Component, seed: int) -> ComponentScores:
     assert _data is not None
-    assert isinstance(part, Part)
-    return train_part(part, _data, seed)
+    assert isinstance(component, TrainedComponent)
+    return train_component(component, _data, seed)

@@ -11,7 +11,7 @@ from bioqa.models.answers.evaluation import measure
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Floats
 from bioqa.models.training.data import Prepared
-from bioqa.models.training.run import PoolScores, document_map, gold_areas, gold_auc, rankings_of
+from bioqa.models.training.development import PoolScores, document_map, gold_areas, gold_auc, rankings_of
 
 MEASURES = (
     "document_map_5",
@@ -101,7 +101,7 @@ class Row:
     dev: Mapping[str, float]
     collections: Mapping[str, Summary]
     parts: Sequence[Mapping[str, Any]]
-    """Of each part: what it is, its share of the data, parameters and speed."""
+    """Of each component: what it is, its share of the data, parameters and speed."""
 
 
 def summary(runs: Sequence[Run], collection: str, reference: Sequence[Run]) -> Summary:

@@ -1,6 +1,5 @@
 """Shares of the data: what a run that cannot read everything is trained and measured on."""
 
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -10,6 +9,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.models.arrays import Ints
 from bioqa.models.features.extractor import Features
 from bioqa.models.training.data import Pool, Prepared
+from bioqa.models.training.sampling import sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +35,17 @@ class Share:
             if type(value) is not int or value < 0:
                 raise BioqaError(f"{setting.name} {value!r} is not a whole number from 0")
 
-    @property
-    def of_training(self) -> bool:
-        """Whether a part of what could be learned from was left out."""
-        return bool(self.train_questions or self.irrelevant)
-
     def train(self, questions: Sequence[Prepared]) -> list[Prepared]:
-        chosen = some(questions, self.train_questions)
+        chosen = sample(questions, self.train_questions)
         if not self.irrelevant:
             return chosen
         return [_with_few_irrelevant(question, self.irrelevant) for question in chosen]
 
     def dev(self, questions: Sequence[Prepared]) -> list[Prepared]:
-        return self.measured(some(questions, self.dev_questions))
+        return self.measured(sample(questions, self.dev_questions))
 
     def test(self, questions: Sequence[Prepared]) -> list[Prepared]:
-        return self.measured(some(questions, self.test_questions))
+        return self.measured(sample(questions, self.test_questions))
 
     def measured(self, questions: Iterable[Prepared]) -> list[Prepared]:
         if not self.candidates:
@@ -59,15 +54,6 @@ class Share:
             replace(q, retrieved=take(q.retrieved, np.arange(len(q.retrieved.candidates))[: self.candidates]))
             for q in questions
         ]
-
-
-def some(questions: Sequence[Prepared], count: int) -> list[Prepared]:
-    """So many at random, always the same, in the order given; a smaller share is part of a larger one."""
-    places = list(range(len(questions)))
-    if count:
-        random.Random(1).shuffle(places)  # noqa: S311
-        places = sorted(places[:count])
-    return [questions[place] for place in places]
 
 
 def take(pool: Pool, documents: Ints) -> Pool:

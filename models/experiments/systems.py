@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.models.experiments.parts import AnyPart, FeatureGroup, Part, Ready, ZeroShot
+from bioqa.models.experiments.components import Component, FeatureGroup, Ready, TrainedComponent, ZeroShot
 from bioqa.models.experiments.shares import Share
-from bioqa.models.rankers.registry import RANKERS, settings_of
+from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
 
 Kind = Literal["baseline", "pipeline", "joint", "ours", "bound", "ablation"]
 WHOLE = Share(watched=120)
@@ -65,36 +65,36 @@ _THREE_SEEDS = ("jbert-adapt-nf", "jbert-nf")
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A row: one part, or one for documents and another for sentences."""
+    """A row: one component, or one for documents and another for sentences."""
 
     name: str
     kind: Kind
-    sentences: AnyPart
-    documents: AnyPart | None = None
+    sentences: Component
+    documents: Component | None = None
     seeds: int = 3
     """At most so many of those asked for."""
 
     @property
-    def parts(self) -> tuple[AnyPart, ...]:
+    def components(self) -> tuple[Component, ...]:
         return (self.sentences,) if self.documents is None else (self.sentences, self.documents)
 
     @property
     def encoder(self) -> bool:
-        return any(part.encoder for part in self.parts)
+        return any(component.encoder for component in self.components)
 
 
 def without_encoder() -> list[System]:
     """Rows that need word vectors and features only."""
-    pdrmm, sentences = _part("pdrmm"), _part("sentence-pdrmm")
+    pdrmm, sentences = _trained("pdrmm"), _trained("sentence-pdrmm")
     return [
-        System("Features only (papers')", "baseline", _part("features")),
-        System("Features only (extended)", "baseline", _part("features", **LISTWISE)),
-        System("PDRMM+BCNN", "pipeline", _part("bcnn", SOME), _part("pdrmm", SOME), seeds=1),
+        System("Features only (papers')", "baseline", _trained("features")),
+        System("Features only (extended)", "baseline", _trained("features", **LISTWISE)),
+        System("PDRMM+BCNN", "pipeline", _trained("bcnn", SOME), _trained("pdrmm", SOME), seeds=1),
         System("PDRMM+PDRMM", "pipeline", sentences, pdrmm),
         System("Sentence PDRMM", "joint", sentences),
-        System("JPDRMM", "joint", _part("jpdrmm")),
-        System("jpdrmm (JPDRMM, extended, listwise)", "ours", _part("jpdrmm", **LISTWISE)),
-        System("soft (the default)", "ours", _part("features", **SOFT)),
+        System("JPDRMM", "joint", _trained("jpdrmm")),
+        System("jpdrmm (JPDRMM, extended, listwise)", "ours", _trained("jpdrmm", **LISTWISE)),
+        System("soft (the default)", "ours", _trained("features", **SOFT)),
     ]
 
 
@@ -105,18 +105,18 @@ def ablations() -> list[System]:
     """
     groups: tuple[FeatureGroup | None, ...] = (None, "document features", "sentence features")
     parts = {
-        f"JPDRMM λ {words}" + (f", no {without}" if without else ""): _part(
+        f"JPDRMM λ {words}" + (f", no {without}" if without else ""): _trained(
             "jpdrmm", WHOLE, without, sentence_weight=weight
         )
         for weight, words in ((10.0, "10"), (1.0, "1"), (0.1, ".1"), (0.01, ".01"))
         for without in groups
     }
     parts |= {
-        "JPDRMM λ .1, no last layer": _part("jpdrmm", last_layer=False),
-        "JPDRMM λ .1, no last layer, extended": _part("jpdrmm", **EXTENDED),
-        "JPDRMM λ .1, no last layer, extended, listwise": _part("jpdrmm", **LISTWISE),
+        "JPDRMM λ .1, no last layer": _trained("jpdrmm", last_layer=False),
+        "JPDRMM λ .1, no last layer, extended": _trained("jpdrmm", **EXTENDED),
+        "JPDRMM λ .1, no last layer, extended, listwise": _trained("jpdrmm", **LISTWISE),
     }
-    return [System(name, "ablation", part) for name, part in parts.items()]
+    return [System(name, "ablation", component) for name, component in parts.items()]
 
 
 def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[System]:
@@ -124,20 +124,20 @@ def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[S
     layers learn, after 4 epochs with the encoder frozen. ``more``: of ``LEARNED_FROM_ALL``.
     """
 
-    def over(ranker: str) -> Part:
+    def over(ranker: str) -> TrainedComponent:
         tuned = _TUNED if settings_of(ranker).fine_tune else _FROZEN
         settings = settings_of(ranker, encoder=encoder, **{**tuned, **LEARNED_FROM_ALL.get(ranker, {})})
-        return Part(settings, more if ranker in LEARNED_FROM_ALL else share)
+        return TrainedComponent(settings, more if ranker in LEARNED_FROM_ALL else share)
 
     rows = [zero_shot(encoder, "", share)]
     for head in ("jbert", "bjpdrmm"):
         for name in (head + suffix for suffix in ("-adapt-nf", "-nf", "", "-adapt")):
             seeds = 3 if name in _THREE_SEEDS else 1
-            rows.append(System(RANKERS[name].title, "joint", over(name), seeds=seeds))
+            rows.append(System(ARCHITECTURES[name].title, "joint", over(name), seeds=seeds))
     bert = over("bert")
     rows += [
-        System("BERT+BCNN", "pipeline", _part("bcnn", SOME), bert, seeds=1),
-        System("BERT+PDRMM", "pipeline", _part("sentence-pdrmm"), bert, seeds=1),
+        System("BERT+BCNN", "pipeline", _trained("bcnn", SOME), bert, seeds=1),
+        System("BERT+PDRMM", "pipeline", _trained("sentence-pdrmm"), bert, seeds=1),
     ]
     return rows
 
@@ -169,8 +169,10 @@ def short(encoder: str) -> str:
     return encoder.rstrip("/").rpartition("/")[2]
 
 
-def _part(ranker: str, share: Share = WHOLE, without: FeatureGroup | None = None, **changes: Any) -> Part:
-    return Part(settings_of(ranker, **{**_VECTORS, **changes}), share, without)
+def _trained(
+    ranker: str, share: Share = WHOLE, without: FeatureGroup | None = None, **changes: Any
+) -> TrainedComponent:
+    return TrainedComponent(settings_of(ranker, **{**_VECTORS, **changes}), share, without)
 
 
 def _measuring(share: Share) -> Share:

@@ -13,10 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from bioqa.models.arrays import Booleans, Floats, Ints
+from bioqa.models.arrays import Booleans, Floats, Ints, concatenate
 from bioqa.models.features.matching import Matches, bm25_scores, match, weighted_sums
 from bioqa.models.features.soft import SOFT_DOCUMENT_FEATURES, SOFT_SENTENCE_FEATURES, soft_features
-from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion, concatenate
+from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.text.words import STOP_WORDS
 
@@ -85,6 +85,12 @@ class Features:
     """[documents, features] in the order of DOCUMENT_FEATURES, not scaled."""
     sentences: Floats
     """[sentences of all documents, features] in the order of SENTENCE_FEATURES, not scaled."""
+
+
+def stemmed_bm25(features: Features) -> Floats:
+    """[sentences of all documents] The lexical score of each, which stands in where a ranker gives none."""
+    scores: Floats = features.sentences[:, SENTENCE_FEATURES.index("stemmed_bm25")]
+    return scores
 
 
 class FeatureExtractor:

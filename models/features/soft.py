@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from bioqa.models.arrays import Floats, Ints
+from bioqa.models.arrays import Floats, Ints, concatenate
 from bioqa.models.features.matching import weighted_sums
 from bioqa.models.text.pieces import WordPieces
-from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion, concatenate
+from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion
 
 SOFT_SENTENCE_FEATURES = (
     "soft_share",

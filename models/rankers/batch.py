@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bioqa.models.arrays import Ints
+from bioqa.models.arrays import Ints, concatenate
 from bioqa.models.encoders.inputs import Pieces
 from bioqa.models.features.extractor import Features
-from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion, concatenate
+from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion
 from bioqa.models.text.vocabulary import Vocabulary
 
 
@@ -171,8 +171,6 @@ class Batch:
     """[S] which question a unit belongs to"""
     unit_document: Tensor
     """[S] which document a unit belongs to"""
-    document_question: Tensor
-    """[D]"""
     document_features: Tensor
     """[D, document features]"""
     sentence_features: Tensor
@@ -192,7 +190,6 @@ def collate(examples: Sequence[Example], vocabulary: Vocabulary) -> Batch:
         mask[row, : len(example.question)] = True
     lengths = concatenate(e.word_counts for e in examples)
     unit_counts = concatenate(e.unit_counts for e in examples)
-    documents = np.array([len(e.unit_counts) for e in examples])
     units = np.array([len(e.word_counts) for e in examples])
     return Batch(
         questions=torch.from_numpy(questions),
@@ -203,7 +200,6 @@ def collate(examples: Sequence[Example], vocabulary: Vocabulary) -> Batch:
         question_words=tuple(len(e.words) for e in examples),
         unit_question=torch.from_numpy(np.repeat(np.arange(len(examples)), units)),
         unit_document=torch.from_numpy(np.repeat(np.arange(len(unit_counts)), unit_counts)),
-        document_question=torch.from_numpy(np.repeat(np.arange(len(examples)), documents)),
         document_features=torch.from_numpy(np.concatenate([e.features.documents for e in examples])),
         sentence_features=torch.from_numpy(np.concatenate([e.features.sentences for e in examples])),
         packing=Packing.of(lengths),

@@ -93,12 +93,12 @@ class RankerSettings:
             wanted = str if setting.default is MISSING else type(setting.default)
             if type(value) is not wanted and not (wanted is float and type(value) is int):
                 raise SettingsError(f"{setting.name} {value!r} is not {_KINDS[wanted]}")
-        if self.ranker not in RANKERS:
-            raise SettingsError(f"ranker {self.ranker!r} is not one of {', '.join(RANKERS)}")
+        if self.ranker not in ARCHITECTURES:
+            raise SettingsError(f"ranker {self.ranker!r} is not one of {', '.join(ARCHITECTURES)}")
         for name, choices in (("features", FeatureSet), ("document_loss", DocumentLoss)):
             if (value := getattr(self, name)) not in get_args(choices):
                 raise SettingsError(f"{name} {value!r} is not one of {', '.join(get_args(choices))}")
-        if self.encoder and RANKERS[self.ranker].reads == "vectors":
+        if self.encoder and ARCHITECTURES[self.ranker].reads == "vectors":
             raise SettingsError(f"encoder {self.encoder!r}: {self.ranker} has none")
         for name in _POSITIVE:
             if not 0 < getattr(self, name) < inf:
@@ -123,7 +123,7 @@ class RankerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class RankerKind:
+class Architecture:
     """An entry of the registry."""
 
     title: str
@@ -194,7 +194,7 @@ def _over_encoder(
     title: str,
     build_joint: Callable[[RankerSettings, nn.Module], nn.Module],
     reads: Reads,
-) -> dict[str, RankerKind]:
+) -> dict[str, Architecture]:
     """A joint ranker and its variants: -ADAPT mixes the encoder's layers, -NF does not fine-tune it.
 
     Published: heads at .01 for 4 epochs over the frozen encoder, then the encoder at 2e-5 as well.
@@ -207,21 +207,21 @@ def _over_encoder(
         ):
             suffix = adapt + frozen
             defaults = {**mixed, **tuned}
-            kinds[name + suffix] = RankerKind(
+            kinds[name + suffix] = Architecture(
                 title + suffix.upper(), "sentences", build_joint, defaults, reads
             )
     return kinds
 
 
-RANKERS: dict[str, RankerKind] = {
-    "pdrmm": RankerKind("PDRMM", "documents", _pdrmm_documents, {"sentence_weight": 0.0}),
-    "sentence-pdrmm": RankerKind(
+ARCHITECTURES: dict[str, Architecture] = {
+    "pdrmm": Architecture("PDRMM", "documents", _pdrmm_documents, {"sentence_weight": 0.0}),
+    "sentence-pdrmm": Architecture(
         "Sentence PDRMM", "sentences", _pdrmm_sentences, {"document_weight": 0.0, "sentence_weight": 1.0}
     ),
-    "bcnn": RankerKind("BCNN", "sentences", _bcnn, {"document_weight": 0.0, "sentence_weight": 1.0}),
-    "jpdrmm": RankerKind("JPDRMM", "sentences", _joint(_pdrmm_sentences)),
-    "features": RankerKind("Features only", "sentences", _joint(_feature_sentences)),
-    "bert": RankerKind(
+    "bcnn": Architecture("BCNN", "sentences", _bcnn, {"document_weight": 0.0, "sentence_weight": 1.0}),
+    "jpdrmm": Architecture("JPDRMM", "sentences", _joint(_pdrmm_sentences)),
+    "features": Architecture("Features only", "sentences", _joint(_feature_sentences)),
+    "bert": Architecture(
         "BERT",
         "documents",
         _bert,
@@ -235,9 +235,9 @@ RANKERS: dict[str, RankerKind] = {
 
 def settings_of(ranker: str, **changes: Any) -> RankerSettings:
     """The published settings of a ranker, with changes. Raises SettingsError."""
-    if ranker not in RANKERS:
-        raise SettingsError(f"ranker {ranker!r} is not one of {', '.join(RANKERS)}")
-    return RankerSettings.from_dict({"ranker": ranker, **RANKERS[ranker].defaults, **changes})
+    if ranker not in ARCHITECTURES:
+        raise SettingsError(f"ranker {ranker!r} is not one of {', '.join(ARCHITECTURES)}")
+    return RankerSettings.from_dict({"ranker": ranker, **ARCHITECTURES[ranker].defaults, **changes})
 
 
 def build(
@@ -248,7 +248,7 @@ def build(
     The encoder is that of the settings, loaded to ``device``, unless one is given. Raises SettingsError if
     none is named, and EncoderError.
     """
-    kind = RANKERS[settings.ranker]
+    kind = ARCHITECTURES[settings.ranker]
     if kind.reads == "vectors":
         return kind.build(settings, StaticVectors(vectors))
     if encoder is None:
@@ -269,14 +269,14 @@ def reader_for(
     """What reads word pieces for a ranker over this encoder; nothing for one without."""
     if encoder is None:
         return None
-    kind = RANKERS[settings.ranker]
+    kind = ARCHITECTURES[settings.ranker]
     by_document = kind.units == "documents"
     return Reader(encoder, kind.reads, by_document=by_document, cached_documents=cached_documents)
 
 
 def load_encoder(settings: RankerSettings, device: str = "auto") -> Encoder | None:
     """The one that a ranker of these settings reads through. Raises SettingsError if none is named."""
-    if RANKERS[settings.ranker].reads == "vectors":
+    if ARCHITECTURES[settings.ranker].reads == "vectors":
         return None
     if not settings.encoder:
         raise SettingsError(f"{settings.ranker} reads through an encoder: name one (setting encoder)")

@@ -4,6 +4,7 @@ The vectors come from a sentence encoder, which every piece went through once, a
 and van Dongen 2024; models.training.pieces). Words are split as WordPiece does: the longest piece first.
 """
 
+import hashlib
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -76,6 +77,13 @@ class WordPieces:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "splits", _Splits(self.names))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of names, vectors (in the steps that files hold) and IDF, in hexadecimal."""
+        digest = hashlib.sha256("\n".join(self.names).encode())
+        digest.update(_steps(self.vectors).tobytes() + self.idf.astype(np.float16).tobytes())
+        return digest.hexdigest()
 
     def save(self, folder: Path) -> None:
         """Writes ``pieces.txt`` and ``pieces.safetensors`` (vectors of eight bits a number)."""

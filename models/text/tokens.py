@@ -63,10 +63,6 @@ def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestio
     )
 
 
-def tokenise_document(document: Document, vocabulary: Vocabulary) -> TokenisedDocument:
-    return tokenise_documents([document], vocabulary)[0]
-
-
 def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) -> list[TokenisedDocument]:
     """All at once, which is 1.3 to 1.6 times as fast: what many of them have is looked up once."""
     sizes = [len(document.sentences) for document in documents]
@@ -87,7 +83,7 @@ def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) ->
     of_words, of_stems = (
         _spread(*_packed(ids, END_ID), places, lengths, sizes) for ids in (word_ids, stem_ids)
     )
-    of_pieces = [(_no_ids(), np.zeros(size, dtype=np.int64)) for size in sizes]
+    of_pieces = [(np.empty(0, dtype=np.int64), np.zeros(size, dtype=np.int64)) for size in sizes]
     if vocabulary.pieces is not None:
         splits = chain.from_iterable(map(vocabulary.pieces.splits.__getitem__, found))
         of_pieces = _spread(*_packed(splits, len(vocabulary.pieces.names)), places, lengths, sizes)
@@ -138,10 +134,6 @@ def _spread(
     return spread
 
 
-def _no_ids() -> Ints:
-    return np.empty(0, dtype=np.int64)
-
-
 class DocumentCache(Generic[T]):
     """What is made of documents, the ``capacity`` most recently used: popular citations come back often."""
 
@@ -183,8 +175,3 @@ class DocumentTokens:
 
     def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
         return self._tokenised(documents)
-
-
-def concatenate(arrays: Iterable[Ints]) -> Ints:
-    """As numpy's, but of nothing it makes an empty array of integers."""
-    return np.concatenate([_no_ids(), *arrays])

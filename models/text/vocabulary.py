@@ -97,6 +97,17 @@ class Vocabulary:
         object.__setattr__(self, "word_ids", word_ids)
         object.__setattr__(self, "term_ids", term_ids)
 
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of all of its numbers and names, word pieces included, in hexadecimal."""
+        digest = hashlib.sha256("\n".join((*self.words, "", *self.terms)).encode())
+        for values in (self.idf, self.vectors, self.term_stems, self.stem_idf):
+            digest.update(values.tobytes())
+        digest.update(repr(astuple(self.means)).encode())
+        if self.pieces is not None:
+            digest.update(self.pieces.fingerprint.encode())
+        return digest.hexdigest()
+
     def idf_of(self, ids: Ints) -> Floats:
         """IDF by word id; an unknown word has the table's maximum."""
         return _lookup(self.idf, ids)
@@ -181,7 +192,7 @@ class Vocabulary:
         return cls(known, idf, vectors, terms_known, term_stems, stem_idf, means, pieces)
 
 
-def fingerprint(folder: Path) -> str:
+def files_fingerprint(folder: Path) -> str:
     """SHA-256 over the files of words and terms, in hexadecimal. Word pieces are not part of it."""
     digest = hashlib.sha256()
     for name in FILES:

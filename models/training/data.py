@@ -1,5 +1,6 @@
-"""Questions with gold made ready for training and measuring: candidates, features, labels."""
+"""Questions with gold, prepared for training and measuring: candidates, features, labels."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -12,7 +13,7 @@ from bioqa.models.arrays import Booleans
 from bioqa.models.encoders.reading import Reader
 from bioqa.models.features.extractor import FeatureExtractor, Features, Scaling
 from bioqa.models.rankers.batch import Example, document_example, sentence_example
-from bioqa.models.rankers.registry import RANKERS, RankerSettings
+from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings
 from bioqa.models.text.tokens import DocumentTokens, TokenisedDocument, TokenisedQuestion, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.labels import sentence_labels
@@ -105,17 +106,47 @@ def scaling_of(prepared: Iterable[Prepared]) -> Scaling:
     return Scaling.of([p.retrieved.features for p in prepared])
 
 
-def example_of(
-    prepared: Prepared,
-    pool: Pool,
-    settings: RankerSettings,
-    scaling: Scaling,
-    reader: Reader | None = None,
-) -> Example:
-    """What a ranker of these settings reads; ``pool``: of ``prepared``."""
-    make = sentence_example if RANKERS[settings.ranker].units == "sentences" else document_example
-    pieces = None
-    if reader is not None:
-        documents = [candidate.document for candidate in pool.candidates]
-        pieces = reader(prepared.response.question.body, documents)
-    return make(prepared.question, pool.tokens, scaling.apply(pool.features, settings.features), pieces)
+def fingerprint(questions: Iterable[Prepared]) -> str:
+    """SHA-256 of what can be learned from the questions: texts, candidates, gold documents and snippets.
+
+    Features follow from these and the vocabulary. They are left out, as their last digits depend on the
+    machine.
+    """
+    digest = hashlib.sha256()
+    for question in questions:
+        response = question.response
+        digest.update(repr((response.question, response.documents, response.snippets)).encode())
+        for pool in (question.retrieved, question.gold):
+            for candidate in pool.candidates:
+                document = candidate.document
+                spans = ",".join(f"{s.section}{s.begin}-{s.end}" for s in document.sentences)
+                texts = (document.url, f"{candidate.score:.3f}", spans, document.title, document.abstract)
+                digest.update("\0".join(texts).encode("utf-8", "surrogatepass"))
+            digest.update(pool.relevant.tobytes() + pool.labels.tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class RankerInputs:
+    """How questions become what one ranker reads."""
+
+    settings: RankerSettings
+    vocabulary: Vocabulary
+    scaling: Scaling
+    reader: Reader | None = None
+    """Of a ranker over an encoder."""
+
+    @property
+    def documents_only(self) -> bool:
+        """Whether the ranker gives sentences no scores."""
+        return ARCHITECTURES[self.settings.ranker].units == "documents"
+
+    def example(self, prepared: Prepared, pool: Pool) -> Example:
+        """``pool``: of ``prepared``."""
+        pieces = None
+        if self.reader is not None:
+            documents = [candidate.document for candidate in pool.candidates]
+            pieces = self.reader(prepared.response.question.body, documents)
+        features = self.scaling.apply(pool.features, self.settings.features)
+        make = document_example if self.documents_only else sentence_example
+        return make(prepared.question, pool.tokens, features, pieces)

@@ -1,9 +1,9 @@
-"""Training from files, as the command line does it."""
+"""Training a ranker from files, as the command line does it."""
 
 import hashlib
 import json
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ from bioqa.bioasq.files import read_golden
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
 from bioqa.models.checkpoint import Checkpoint, load_vocabulary, save
 from bioqa.models.encoders.cache import StateCache
-from bioqa.models.rankers.registry import SettingsError, load_encoder, settings_of
+from bioqa.models.rankers.registry import RankerSettings, SettingsError, load_encoder
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Prepared, Searcher, prepare
-from bioqa.models.training.resume import Epoch
-from bioqa.models.training.run import make_checkpoint
+from bioqa.models.training.loop import Epoch
+from bioqa.models.training.state import state_path
+from bioqa.models.training.train import TrainingData, make_checkpoint
 
 Preparing = Callable[[str, int, int], None]
 """Called with the file's name, questions done, and questions in all."""
@@ -60,57 +61,66 @@ def prepare_file(
     return prepared
 
 
-def train_files(
-    ranker: str,
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """What is trained, on what, and where it is written."""
+
+    settings: RankerSettings
+    train: Path
+    dev: Path
+    output: Path
+    seed: int = 1
+    vocabulary: Vocabulary | None = None
+    """The default ranker's, unless given."""
+    device: str = "auto"
+    """Of the encoder, as in bioqa.models.encoders.loading."""
+    states: Path | None = None
+    """Folder for a frozen encoder's states; ``OUTPUT.states`` unless given."""
+
+
+def train_ranker(
+    plan: TrainingPlan,
     index: Searcher,
-    train: Path,
-    dev: Path,
-    output: Path,
     *,
-    seed: int = 1,
-    settings: Mapping[str, Any] | None = None,
-    vocabulary: Vocabulary | None = None,
-    device: str = "auto",
-    states: Path | None = None,
     preparing: Preparing = lambda name, done, total: None,
     progress: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Checkpoint:
-    """Trains a ranker of the registry, writes it to ``output`` and returns it.
+    """Train a ranker, write it to ``plan.output`` and return it.
 
-    A ranker over an encoder is trained on ``device``; its frozen states are kept in the folder ``states``
-    (else ``OUTPUT.states``), and where training was interrupted it goes on after the last whole epoch.
-    Raises SettingsError for a wrong name or setting before anything is read, and EncoderError.
+    An interrupted training of a ranker over an encoder resumes after its last whole epoch; its state is kept
+    beside the output. Raises SettingsError before anything is read, and EncoderError.
     """
-    wanted = settings_of(ranker, **(settings or {}))
-    words = vocabulary or bundled_vocabulary()
-    if words.vectors.shape[1] != wanted.dimensions:
+    settings, output = plan.settings, plan.output
+    vocabulary = plan.vocabulary or bundled_vocabulary()
+    if vocabulary.vectors.shape[1] != settings.dimensions:
         raise SettingsError(
-            f"dimensions {wanted.dimensions}: the vocabulary's vectors have {words.vectors.shape[1]}"
+            f"dimensions {settings.dimensions}: the vocabulary's vectors have {vocabulary.vectors.shape[1]}"
         )
-    if wanted.features == "soft" and words.pieces is None:
+    if settings.features == "soft" and vocabulary.pieces is None:
         raise SettingsError("features 'soft': the vocabulary has no word pieces; make one with --encoder")
-    encoder = load_encoder(wanted, device)
-    prepared = [prepare_file(index, path, words, preparing) for path in (train, dev)]
-    record = {"train": file_fingerprint(train), "dev": file_fingerprint(dev)}
-    unfinished = None
+    encoder = load_encoder(settings, plan.device)
+    questions = (prepare_file(index, path, vocabulary, preparing) for path in (plan.train, plan.dev))
+    data = TrainingData(vocabulary, *questions)
+    state = None
     if encoder is not None:
-        kept = states or output.with_name(output.name + ".states")
+        kept = plan.states or output.with_name(output.name + ".states")
         encoder.cache = StateCache(kept, encoder.fingerprint, encoder.width)
-        unfinished = output.with_name(output.name + ".unfinished")
+        state = state_path(output)
     made = make_checkpoint(
-        wanted,
-        words,
-        *prepared,
-        seed=seed,
-        training=record,
-        progress=progress,
+        settings,
+        data,
+        seed=plan.seed,
+        record={"train": file_fingerprint(plan.train), "dev": file_fingerprint(plan.dev)},
         encoder=encoder,
-        unfinished=unfinished,
+        progress=progress,
+        state=state,
     )
     save(made, output)
-    if encoder is not None and unfinished is not None:
+    if encoder is not None and encoder.cache is not None:
+        encoder.cache.close()
         encoder.cache = None
-        shutil.rmtree(unfinished, ignore_errors=True)
+    if state is not None:
+        state.unlink(missing_ok=True)
     return made
 
 

@@ -3,12 +3,9 @@
 A pair may have several irrelevant candidates (``RankerSettings.irrelevant_documents``).
 """
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,11 +17,16 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.models.arrays import Booleans
 from bioqa.models.rankers.batch import Batch, Example, collate
 from bioqa.models.rankers.heads import Scores
-from bioqa.models.rankers.registry import RANKERS, DocumentLoss, RankerSettings, encoder_of, learned_state
+from bioqa.models.rankers.registry import (
+    ARCHITECTURES,
+    DocumentLoss,
+    RankerSettings,
+    encoder_of,
+    learned_state,
+)
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.rates import rate_factor
-from bioqa.models.training.resume import Epoch as Epoch
-from bioqa.models.training.resume import Training
+from bioqa.models.training.state import Snapshot, StateFile, moments, set_moments
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,25 @@ class TrainingQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """The questions to learn from, and the vocabulary that their word ids belong to."""
+
+    questions: Sequence[TrainingQuestion]
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What one epoch did; ``score`` decides which epoch's weights are kept."""
+
+    number: int
+    loss: float
+    scores: Mapping[str, float]
+    score: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Pair:
     question: int
     relevant: int
@@ -50,51 +71,92 @@ class _Pair:
 def fit(
     model: nn.Module,
     settings: RankerSettings,
-    questions: Sequence[TrainingQuestion],
-    vocabulary: Vocabulary,
+    learned: TrainingSet,
     evaluate: Callable[[nn.Module], tuple[Mapping[str, float], float]],
     seed: int,
     progress: Callable[[Epoch], None] = lambda epoch: None,
     *,
-    unfinished: Path | None = None,
+    state: StateFile | None = None,
 ) -> list[Epoch]:
-    """Trains in place and leaves the model with its best epoch's weights.
+    """Train in place and leave the model with its best epoch's weights.
 
     ``evaluate`` measures on development questions: named scores, and the one to be highest. A fine-tuned
-    encoder begins to learn after ``settings.frozen_epochs``. ``unfinished``: a folder to keep every epoch
-    in, and to go on from. Raises BioqaError if there is no pair to train on.
+    encoder begins to learn after ``settings.frozen_epochs``. ``state``: a file to save every epoch in, and to
+    resume from. Raises BioqaError if there is no pair to train on.
     """
     encoder = encoder_of(model) if settings.fine_tune else None
-    training = Training(
-        model,
-        list(learned_state(model)),
-        _optimiser(model, settings),
-        np.random.default_rng(seed),
-        {},
-        [],
-    )
-    key = _key(settings, questions, seed) if unfinished else ""
-    if unfinished:
-        training.resume(unfinished, key)
-    while not _finished(training.epochs, settings, fine_tuned=encoder is not None):
+    run = _Run(model, [*learned_state(model)], _optimiser(model, settings), np.random.default_rng(seed))
+    if state is not None:
+        run.resume(state)
+    while not _finished(run.epochs, settings, fine_tuned=encoder is not None):
         begin = time.monotonic()
-        number = len(training.epochs) + 1
+        number = len(run.epochs) + 1
         if encoder is not None:
             encoder.freeze(None if number <= settings.frozen_epochs else settings.frozen_layers)
         model.train()
-        loss = _train_epoch(training, settings, questions, vocabulary)
+        loss = _train_epoch(run, settings, learned)
         model.eval()
         scores, score = evaluate(model)
-        if not training.epochs or score > max(e.score for e in training.epochs):
-            training.keep()
-        training.epochs.append(Epoch(number, loss, scores, score, time.monotonic() - begin))
-        if unfinished:
-            training.save(unfinished, key)
-        progress(training.epochs[-1])
+        if not run.epochs or score > max(e.score for e in run.epochs):
+            run.best = {name: value.clone() for name, value in run.weights().items()}
+        run.epochs.append(Epoch(number, loss, scores, score, time.monotonic() - begin))
+        if state is not None:
+            run.save(state)
+        progress(run.epochs[-1])
     if encoder is not None:
         encoder.freeze(settings.frozen_layers)
-    training.take_best()
-    return training.epochs
+    run.put(run.best)
+    return run.epochs
+
+
+@dataclass(slots=True)
+class _Run:
+    """What changes while a model is trained."""
+
+    model: nn.Module
+    learned: Sequence[str]
+    """Names of what the model learns, in its state."""
+    optimiser: torch.optim.Optimizer
+    generator: np.random.Generator
+    best: dict[str, Tensor] = field(default_factory=dict)
+    """The weights of the best epoch."""
+    epochs: list[Epoch] = field(default_factory=list)
+
+    def weights(self) -> dict[str, Tensor]:
+        state = self.model.state_dict()
+        return {name: state[name].cpu() for name in self.learned}
+
+    def put(self, weights: Mapping[str, Tensor]) -> None:
+        if weights.keys() != set(self.learned):
+            raise ValueError("weights of another model")
+        self.model.load_state_dict(self.model.state_dict() | dict(weights))
+
+    def save(self, state: StateFile) -> None:
+        """Both generators too: a resumed training draws what an uninterrupted one would have drawn."""
+        tensors = {f"model/{name}": value for name, value in self.weights().items()}
+        tensors |= {f"best/{name}": value for name, value in self.best.items()}
+        tensors |= {f"optimiser/{name}": value for name, value in moments(self.optimiser).items()}
+        tensors["generator"] = torch.get_rng_state()
+        values = {
+            "epochs": [asdict(epoch) for epoch in self.epochs],
+            "generator": self.generator.bit_generator.state,
+        }
+        state.save(Snapshot(tensors, values))
+
+    def resume(self, state: StateFile) -> None:
+        """Does nothing where nothing was saved. Raises BioqaError."""
+        if (snapshot := state.load()) is None:
+            return
+        try:
+            self.epochs[:] = [Epoch(**epoch) for epoch in snapshot.values["epochs"]]
+            self.best = snapshot.under("best")
+            self.put(self.best)
+            self.put(snapshot.under("model"))
+            set_moments(self.optimiser, snapshot.under("optimiser"))
+            self.generator.bit_generator.state = snapshot.values["generator"]
+            torch.set_rng_state(snapshot.tensors["generator"])
+        except (RuntimeError, KeyError, ValueError, TypeError) as error:
+            raise state.damaged(error) from error
 
 
 def _optimiser(model: nn.Module, settings: RankerSettings) -> torch.optim.Optimizer:
@@ -117,19 +179,18 @@ def _finished(epochs: Sequence[Epoch], settings: RankerSettings, *, fine_tuned: 
     return len(epochs) >= settings.epochs or len(epochs) - since >= settings.patience
 
 
-def _train_epoch(
-    training: Training,
-    settings: RankerSettings,
-    questions: Sequence[TrainingQuestion],
-    vocabulary: Vocabulary,
-) -> float:
+def _train_epoch(training: _Run, settings: RankerSettings, learned: TrainingSet) -> float:
     """Each pair once; the mean loss of the steps."""
-    pairs = draw_pairs(questions, training.generator, settings.irrelevant_documents)
+    documents_only = ARCHITECTURES[settings.ranker].units == "documents"
+    pairs = draw_pairs(
+        learned.questions,
+        training.generator,
+        settings.irrelevant_documents,
+        documents_only=documents_only,
+    )
     if not pairs:
-        raise BioqaError(
-            "no training pair: no question has both a relevant candidate with a golden sentence "
-            "and an irrelevant one"
-        )
+        relevant = "a relevant candidate" + ("" if documents_only else " with a golden sentence")
+        raise BioqaError(f"no training pair: no question has both {relevant} and an irrelevant one")
     losses = []
     rates = [group["lr"] for group in training.optimiser.param_groups]
     for start in range(0, len(pairs), settings.pairs_per_step):
@@ -142,7 +203,7 @@ def _train_epoch(
         total = 0.0
         for first in range(0, len(step), settings.pairs_at_once):
             some = step[first : first + settings.pairs_at_once]
-            loss = _loss(training.model, settings, questions, some, vocabulary) * (len(some) / len(step))
+            loss = _loss(training.model, settings, learned, some) * (len(some) / len(step))
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.item()
         training.optimiser.step()
@@ -152,18 +213,18 @@ def _train_epoch(
     return float(np.mean(losses))
 
 
-def _key(settings: RankerSettings, questions: Sequence[TrainingQuestion], seed: int) -> str:
-    digest = hashlib.sha256(json.dumps([settings.as_dict(), seed]).encode())
-    for question in questions:
-        for values in (question.relevant, question.labels, question.example.features.documents):
-            digest.update(values.tobytes())
-    return digest.hexdigest()
-
-
 def draw_pairs(
-    questions: Sequence[TrainingQuestion], generator: np.random.Generator, irrelevant_documents: int = 1
+    questions: Sequence[TrainingQuestion],
+    generator: np.random.Generator,
+    irrelevant_documents: int = 1,
+    *,
+    documents_only: bool = False,
 ) -> list[_Pair]:
-    """Each relevant candidate with a positive sentence, beside random irrelevant ones; shuffled."""
+    """Each relevant candidate, beside random irrelevant ones of its question; shuffled.
+
+    A ranker that scores sentences learns nothing of where the answer stands from a relevant candidate without
+    a positive sentence, and the paper leaves those out. One of ``documents_only`` needs no sentence.
+    """
     pairs = []
     for number, question in enumerate(questions):
         irrelevant = np.flatnonzero(~question.relevant)
@@ -172,25 +233,20 @@ def draw_pairs(
         ends = np.cumsum(question.sentence_counts)
         for document in np.flatnonzero(question.relevant).tolist():
             end = int(ends[document])
-            if question.labels[end - question.sentence_counts[document] : end].any():
+            if documents_only or question.labels[end - question.sentence_counts[document] : end].any():
                 drawn = generator.choice(irrelevant, irrelevant_documents)
                 pairs.append(_Pair(number, document, tuple(drawn.tolist())))
     return [pairs[i] for i in generator.permutation(len(pairs))]
 
 
-def _loss(
-    model: nn.Module,
-    settings: RankerSettings,
-    questions: Sequence[TrainingQuestion],
-    pairs: Sequence[_Pair],
-    vocabulary: Vocabulary,
-) -> Tensor:
+def _loss(model: nn.Module, settings: RankerSettings, learned: TrainingSet, pairs: Sequence[_Pair]) -> Tensor:
+    questions = learned.questions
     examples = [questions[p.question].example.take([p.relevant, *p.irrelevant]) for p in pairs]
-    batch = collate(examples, vocabulary)
+    batch = collate(examples, learned.vocabulary)
     scores = model(batch)
     of_documents = _DOCUMENT_LOSSES[settings.document_loss]
     loss = settings.document_weight * of_documents(scores.documents.reshape(len(pairs), -1))
-    if RANKERS[settings.ranker].units == "documents":
+    if ARCHITECTURES[settings.ranker].units == "documents":
         return loss
     labels, weights = _pair_labels(questions, pairs)
     if settings.sentence_weight:

@@ -8,22 +8,22 @@ import torch
 
 from bioqa.models import checkpoint
 from bioqa.models.checkpoint import Checkpoint
-from bioqa.models.rankers.registry import RANKERS, RankerSettings, settings_of
+from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings, settings_of
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Prepared, prepare
-from bioqa.models.training.run import make_checkpoint
+from bioqa.models.training.train import TrainingData, make_checkpoint
 from tests.models.toys import GOLDEN, ToyIndex, corpus_words, vocabulary_of
 
 VARIANTS: dict[str, RankerSettings] = {
     f"{name}{label}": settings_of(name, dimensions=6, **changes)
-    for name in RANKERS
+    for name in ARCHITECTURES
     for label, changes in (
         ("", {}),
         (" extended", {"features": "extended"}),
         (" without last layer", {"last_layer": False}),
     )
     # The joint layers are the same above every sentence ranker.
-    if not label or RANKERS[name].reads == "vectors"
+    if not label or ARCHITECTURES[name].reads == "vectors"
 }
 """Every ranker of the registry, in each form that changes what it computes."""
 
@@ -54,7 +54,8 @@ def prepared(index: ToyIndex, vocabulary: Vocabulary) -> list[Prepared]:
 def trained(vocabulary: Vocabulary, prepared: list[Prepared]) -> Checkpoint:
     """A JPDRMM trained for two epochs."""
     settings = settings_of("jpdrmm", dimensions=6, epochs=2)
-    return make_checkpoint(settings, vocabulary, prepared, prepared[:3], seed=1, training={"train": "toys"})
+    data = TrainingData(vocabulary, prepared, prepared[:3])
+    return make_checkpoint(settings, data, seed=1, record={"train": "toys"})
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.models import folders
 from bioqa.models.folders import put_back, written_whole
 
 KILLED = """
@@ -85,7 +84,7 @@ def test_the_next_write_puts_back_what_it_might_fail_to_replace(folder: Path) ->
 
 
 def test_a_half_deleted_folder_is_not_put_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr("shutil.rmtree", lambda *_, **__: None)
     with written_whole(folder) as unfinished:
         (unfinished / "a").write_text("new")
     folder.rename(folder.with_name("moved"))

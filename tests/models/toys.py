@@ -23,7 +23,7 @@ from bioqa.models.arrays import Ints
 from bioqa.models.encoders.inputs import Pieced, Pieces
 from bioqa.models.features.extractor import Features, feature_counts
 from bioqa.models.rankers.batch import Example
-from bioqa.models.rankers.registry import RANKERS, RankerSettings
+from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings
 from bioqa.models.text.pieces import WordPieces, as_stored
 from bioqa.models.text.vocabulary import Means, Vocabulary
 from bioqa.models.text.words import STOP_WORDS, stem, terms, words
@@ -152,7 +152,7 @@ def random_example(
     of_documents, of_sentences = feature_counts(settings.features)
     if sentence_counts is None:
         sentence_counts = generator.integers(0, 4, generator.integers(1, 5)).tolist()
-    by_document = RANKERS[settings.ranker].units == "documents"
+    by_document = ARCHITECTURES[settings.ranker].units == "documents"
     units = len(sentence_counts) if by_document else sum(sentence_counts)
     word_counts = generator.integers(0, longest + 1, units)
     question = generator.integers(0, size, generator.integers(0, 6) if terms is None else terms)
@@ -173,7 +173,7 @@ def _random_pieces(
     generator: np.random.Generator, settings: RankerSettings, terms: int, word_counts: Ints
 ) -> Pieces | None:
     """One piece or two a word, of the tiny encoder's."""
-    reads = RANKERS[settings.ranker].reads
+    reads = ARCHITECTURES[settings.ranker].reads
     if reads == "vectors":
         return None
 

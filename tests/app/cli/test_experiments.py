@@ -9,7 +9,7 @@ import pytest
 
 from bioqa.app.cli.experiments import tables
 from bioqa.models.experiments import published, systems
-from bioqa.models.experiments.parts import Part
+from bioqa.models.experiments.components import TrainedComponent
 from bioqa.models.experiments.shares import Share
 from bioqa.models.experiments.systems import System
 from bioqa.models.rankers.registry import settings_of
@@ -35,7 +35,9 @@ def few(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def one_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    features = System("Features", "joint", Part(settings_of("features", epochs=1), Share(candidates=30)))
+    features = System(
+        "Features", "joint", TrainedComponent(settings_of("features", epochs=1), Share(candidates=30))
+    )
     monkeypatch.setattr(systems, "without_encoder", lambda: [features])
     monkeypatch.setattr(systems, "ablations", list)
 

@@ -52,7 +52,7 @@ def test_company_in_a_batch_changes_nothing(model: CrossEncoder) -> None:
     documents = [TEXTS, TEXTS[:1], ["A drug.", *TEXTS[1:]]]
     passages = [passage for texts in documents for passage in model.passages(QUESTION, texts)]
     features = torch.arange(14.0).reshape(7, 2)
-    rows = features.split([3, 1, 3])
+    rows = torch.split(features, [3, 1, 3])
     with torch.inference_mode():
         together = model(passages, features)
         alone = torch.cat([model([x], own) for x, own in zip(passages, rows, strict=True)])

@@ -12,7 +12,7 @@ from bioqa.models import bundled
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade import files as cascade_files
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import Cascade, Combination, Speed
+from bioqa.models.cascade.ranker import Cascade, Combination, Speed, Tuned
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.reranker import Reranker
 from tests.models.encoders.tiny import tiny_encoder
@@ -28,9 +28,7 @@ def cascade(trained: Checkpoint, tmp_path: Path) -> Cascade:
     return Cascade(
         Reranker(trained, name="toy"),
         reader,
-        Combination(0.5, 0.25, 0.75, -1.0, 2),
-        Speed(5.0, 0.5, 1),
-        Calibration(2.0, -1.0, 0.5),
+        Tuned(Combination(0.5, 0.25, 0.75, -1.0, 2), Speed(5.0, 0.5, 1), Calibration(2.0, -1.0, 0.5)),
         name="both",
         record={"training": {"encoder": "tiny"}, "scores": {"document_map": 0.5}},
     )

@@ -10,8 +10,8 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.fitting import (
     CrossSettings,
+    FittingProgress,
     GoldDocument,
-    Progress,
     Text,
     auc_of,
     fit,
@@ -21,6 +21,7 @@ from bioqa.models.cascade.fitting import (
 )
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.training.data import Prepared
+from bioqa.models.training.state import Snapshot, StateFile
 from tests.models.encoders.tiny import tiny_encoder
 
 QUICK = CrossSettings(
@@ -92,16 +93,16 @@ def test_gradients_reach_what_learns_and_nothing_frozen(
 
 
 def test_interrupted_it_goes_on_where_it_was(tmp_path: Path, documents: list[GoldDocument]) -> None:
-    state = tmp_path / "state"
+    state = StateFile(tmp_path / "state", {"seed": 1})
     whole, halves = toy_model(tmp_path / "a"), toy_model(tmp_path / "b")
     reached = fit(whole, documents, QUICK)
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: FittingProgress) -> None:
         if progress.documents == 6:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fit(halves, documents, QUICK, state, keep_every_s=-1.0, progress=interrupt)
+        fit(halves, documents, QUICK, state, save_every_s=-1.0, progress=interrupt)
     seen: list[int] = []
     again = toy_model(tmp_path / "c")
     resumed = fit(again, documents, QUICK, state, progress=lambda p: seen.append(p.documents))
@@ -110,13 +111,31 @@ def test_interrupted_it_goes_on_where_it_was(tmp_path: Path, documents: list[Gol
         torch.testing.assert_close(again.state_dict()[name], value, atol=1e-5, rtol=1e-4)
 
 
-def test_a_state_of_something_else_is_refused(
+@pytest.mark.parametrize(
+    "snapshot",
+    [
+        Snapshot({}, {"documents": 1, "seconds": 1.0}),
+        Snapshot({"model/head.0.bias": torch.zeros(2)}, {"documents": 1, "seconds": 1.0}),
+    ],
+)
+def test_a_state_that_does_not_fit_is_refused(
+    snapshot: Snapshot, tmp_path: Path, model: CrossEncoder, documents: list[GoldDocument]
+) -> None:
+    state = StateFile(tmp_path / "state", {"seed": 1})
+    state.save(snapshot)
+    with pytest.raises(BioqaError, match="state: no usable state of a training; delete the file"):
+        fit(model, documents, QUICK, state)
+
+
+def test_a_pickled_state_is_refused_unread(
     tmp_path: Path, model: CrossEncoder, documents: list[GoldDocument]
 ) -> None:
-    state = tmp_path / "state"
-    torch.save({"model": {}, "optimiser": {}, "done": 1, "seconds": 1.0}, state)
-    with pytest.raises(BioqaError, match="state: not a state of this training"):
-        fit(model, documents, QUICK, state)
+    state = StateFile(tmp_path / "state", {"seed": 1})
+    torch.save({"model": model.state_dict(), "optimiser": {}, "done": 1, "seconds": 1.0}, state.path)
+    for size in (-1, 100, 0):
+        state.path.write_bytes(state.path.read_bytes()[:size])
+        with pytest.raises(BioqaError, match="state: no usable state of a training"):
+            fit(model, documents, QUICK, state)
 
 
 def test_training_ends_with_its_time(model: CrossEncoder, documents: list[GoldDocument]) -> None:

@@ -10,7 +10,7 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.models.answers.ranking import RankedDocument
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Speed
+from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Speed, Tuned
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.reranker import Reranker
 from tests.models.encoders.tiny import tiny_encoder
@@ -32,7 +32,9 @@ def make(trained: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Make:
 
     def build(budget_ms: float = 1000, speed: Speed = SPEED, **changes: float | int) -> Cascade:
         combination = Combination(**changes)  # type: ignore[arg-type]
-        return Cascade(first, reader, combination, speed, Calibration(2.0), name="both", budget_ms=budget_ms)
+        return Cascade(
+            first, reader, Tuned(combination, speed, Calibration(2.0)), name="both", budget_ms=budget_ms
+        )
 
     return build
 

@@ -5,7 +5,7 @@ import pytest
 
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.reading import Reader
-from bioqa.models.text.tokens import tokenise_document
+from bioqa.models.text.tokens import tokenise_documents
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.text.words import words
 from tests.models.encoders.tiny import tiny_encoder
@@ -38,7 +38,7 @@ def test_a_document_is_its_sentences_one_behind_the_other(encoder: Encoder) -> N
 
 def test_words_are_those_of_the_vocabulary_one_for_one(encoder: Encoder, vocabulary: Vocabulary) -> None:
     read = Reader(encoder, "words", by_document=False)(BODY, [TEXTS])
-    tokens = tokenise_document(TEXTS, vocabulary)
+    (tokens,) = tokenise_documents([TEXTS], vocabulary)
     assert [len(u.firsts) for u in read.units] == tokens.word_counts.tolist()
     assert len(read.question.firsts) == len(words(BODY))
     assert read.units[2].firsts.tolist()[1] == -1

@@ -12,7 +12,7 @@ from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel
 
 from bioqa.models.encoders.encoder import Encoder
-from bioqa.models.rankers.registry import RANKERS, RankerSettings
+from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -55,7 +55,7 @@ def toy_encoder() -> Encoder:
 
 
 def encoder_for(settings: RankerSettings) -> Encoder | None:
-    return None if RANKERS[settings.ranker].reads == "vectors" else toy_encoder()
+    return None if ARCHITECTURES[settings.ranker].reads == "vectors" else toy_encoder()
 
 
 def tiny_encoder(folder: Path, words: Iterable[str] = (), *, positions: int = 64) -> Encoder:

@@ -14,7 +14,7 @@ from bioqa.models.features.extractor import SENTENCE_FEATURES
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.text.words import stem, terms
 from bioqa.models.training.data import Prepared
-from bioqa.models.training.run import document_map, gold_auc
+from bioqa.models.training.development import document_map, gold_auc
 
 
 def _stems(text: str) -> list[str]:

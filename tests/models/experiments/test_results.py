@@ -17,7 +17,7 @@ from bioqa.models.experiments.results import (
     summary,
 )
 from bioqa.models.training.data import Prepared
-from bioqa.models.training.run import gold_auc, rankings_of
+from bioqa.models.training.development import gold_auc, rankings_of
 
 
 def _run(seed: int | None, value: float, paired: Sequence[float]) -> Run:

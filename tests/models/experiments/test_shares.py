@@ -1,11 +1,10 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.models.experiments.shares import Share, some, take
+from bioqa.models.experiments.shares import Share, take
 from bioqa.models.training.data import Prepared
+from bioqa.models.training.sampling import sample
 
 
 def _urls(question: Prepared) -> list[str]:
@@ -15,17 +14,6 @@ def _urls(question: Prepared) -> list[str]:
 def test_without_a_share_everything_is_read(prepared: list[Prepared]) -> None:
     share = Share()
     assert share.train(prepared) == share.dev(prepared) == share.measured(prepared) == prepared
-    assert not share.of_training
-
-
-def test_a_share_of_questions_is_random_nested_and_in_order(prepared: list[Prepared]) -> None:
-    many = [replace(prepared[0]) for _ in range(40)]
-    places = {id(q): place for place, q in enumerate(many)}
-    fewer, more = ([places[id(q)] for q in some(many, n)] for n in (10, 20))
-    assert len(fewer) == 10
-    assert sorted(more) == more != list(range(20))
-    assert set(fewer) < set(more)
-    assert some(many, 99) == many
 
 
 def test_some_documents_keep_their_sentences_features_and_labels(prepared: list[Prepared]) -> None:
@@ -46,14 +34,13 @@ def test_of_a_measured_question_the_best_are_ranked(prepared: list[Prepared]) ->
     for whole, cut in zip(prepared, Share(candidates=2).measured(prepared), strict=True):
         assert _urls(cut) == _urls(whole)[:2]
         assert cut.gold is whole.gold
-    expected = [_urls(q)[:2] for q in some(prepared, 1)]
+    expected = [_urls(q)[:2] for q in sample(prepared, 1)]
     assert [_urls(q) for q in Share(candidates=2, dev_questions=1).dev(prepared)] == expected
     assert [_urls(q) for q in Share(candidates=2, test_questions=1).test(prepared)] == expected
 
 
 def test_irrelevant_candidates_are_drawn_for_each_relevant_one(prepared: list[Prepared]) -> None:
     share = Share(irrelevant=1)
-    assert share.of_training
     cut = share.train(prepared)
     for whole, few in zip(prepared, cut, strict=True):
         relevant = [u for u, r in zip(_urls(whole), whole.retrieved.relevant, strict=True) if r]

@@ -13,7 +13,7 @@ from bioqa.bioasq.domain import Document, Response
 from bioqa.models.features.extractor import DOCUMENT_FEATURES as ALL_DOCUMENT_FEATURES
 from bioqa.models.features.extractor import SENTENCE_FEATURES as ALL_SENTENCE_FEATURES
 from bioqa.models.features.extractor import FeatureExtractor, Features, Scaling, feature_counts, z_scores
-from bioqa.models.text.tokens import tokenise_document, tokenise_question
+from bioqa.models.text.tokens import tokenise_documents, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.text.words import STOP_WORDS, stem, terms, words
 from tests.models.toys import DOCUMENTS, GOLDEN, document, vocabulary_of
@@ -31,7 +31,7 @@ def _extract(
 ) -> Features:
     return FeatureExtractor(known)(
         tokenise_question(question, known),
-        [tokenise_document(d, known) for d in documents],
+        [tokenise_documents([d], known)[0] for d in documents],
         np.array(bm25, dtype=np.float32),
     )
 

@@ -17,7 +17,7 @@ from bioqa.models.features.extractor import (
     feature_counts,
 )
 from bioqa.models.features.soft import SOFT_DOCUMENT_FEATURES, SOFT_SENTENCE_FEATURES, soft_features
-from bioqa.models.text.tokens import tokenise_document, tokenise_question
+from bioqa.models.text.tokens import tokenise_documents, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.text.words import STOP_WORDS, terms
 from tests.models.toys import DOCUMENTS, GOLDEN, document, pieces_of, vocabulary_of
@@ -50,7 +50,7 @@ def _shares(question: str, text: str) -> tuple[float, float]:
 def _check(question: str, documents: Sequence[Document]) -> None:
     of_documents, of_sentences = soft_features(
         tokenise_question(question, VOCABULARY),
-        [tokenise_document(d, VOCABULARY) for d in documents],
+        [tokenise_documents([d], VOCABULARY)[0] for d in documents],
         PIECES,
     )
     expected_documents, expected_sentences = [], []
@@ -81,7 +81,7 @@ def test_any_documents(question: str, texts: list[tuple[str, list[str]]]) -> Non
 
 def test_the_soft_features_come_behind_the_others() -> None:
     question = tokenise_question("Which gene cures zelosis?", VOCABULARY)
-    documents = [tokenise_document(d, VOCABULARY) for d in DOCUMENTS[:3]]
+    documents = [tokenise_documents([d], VOCABULARY)[0] for d in DOCUMENTS[:3]]
     bm25 = np.array([3.0, 2.0, 1.0], dtype=np.float32)
     found = FeatureExtractor(VOCABULARY)(question, documents, bm25)
     without = FeatureExtractor(replace(VOCABULARY, pieces=None))(question, documents, bm25)
@@ -96,7 +96,7 @@ def test_the_soft_features_come_behind_the_others() -> None:
 
 def test_a_documents_soft_features_do_not_depend_on_the_others() -> None:
     question = tokenise_question("Which gene cures zelosis?", VOCABULARY)
-    tokens = [tokenise_document(d, VOCABULARY) for d in DOCUMENTS[:4]]
+    tokens = [tokenise_documents([d], VOCABULARY)[0] for d in DOCUMENTS[:4]]
     together, alone = soft_features(question, tokens, PIECES), soft_features(question, tokens[2:3], PIECES)
     np.testing.assert_allclose(together[0][2:3], alone[0], rtol=1e-5, atol=1e-6)
     begin = sum(len(d.sentences) for d in DOCUMENTS[:2])
@@ -106,5 +106,5 @@ def test_a_documents_soft_features_do_not_depend_on_the_others() -> None:
 
 def test_without_word_pieces_documents_have_none() -> None:
     bare: Vocabulary = replace(VOCABULARY, pieces=None)
-    assert not len(tokenise_document(DOCUMENTS[0], bare).pieces)
+    assert not len(tokenise_documents([DOCUMENTS[0]], bare)[0].pieces)
     assert not len(tokenise_question("Which gene?", bare).pieces)

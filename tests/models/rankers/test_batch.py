@@ -11,7 +11,7 @@ from bioqa.models.rankers.registry import settings_of
 from bioqa.models.text.tokens import (
     TokenisedDocument,
     TokenisedQuestion,
-    tokenise_document,
+    tokenise_documents,
     tokenise_question,
 )
 from bioqa.models.text.vocabulary import Vocabulary
@@ -46,7 +46,7 @@ def _tokenised(vocabulary: Vocabulary) -> tuple[TokenisedQuestion, list[Tokenise
         document(2),
         document(3, "", "Mice were used."),
     ]
-    return question, [tokenise_document(d, vocabulary) for d in documents]
+    return question, tokenise_documents(documents, vocabulary)
 
 
 def _ids(vocabulary: Vocabulary, words: str) -> list[int]:
@@ -116,7 +116,6 @@ def test_collated_questions_have_a_mask(vocabulary: Vocabulary) -> None:
         assert batch.idf[row, n:].tolist() == [0.0] * (3 - n)
     assert batch.unit_question.tolist() == [0, 0, 0, 2, 2, 2]
     assert batch.unit_document.tolist() == [0, 1, 1, 3, 3, 5]
-    assert batch.document_question.tolist() == [0, 0, 1, 2, 2, 2]
     assert batch.question_words == tuple(len(e.words) for e in examples)
     assert batch.words.tolist() == np.concatenate([e.words for e in examples]).tolist()
     assert batch.lengths.tolist() == np.concatenate([e.word_counts for e in examples]).tolist()

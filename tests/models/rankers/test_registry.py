@@ -14,7 +14,7 @@ from torch import nn
 from bioqa.models.rankers.batch import Example, collate
 from bioqa.models.rankers.heads import Scores
 from bioqa.models.rankers.registry import (
-    RANKERS,
+    ARCHITECTURES,
     RankerSettings,
     SettingsError,
     build,
@@ -50,7 +50,7 @@ def _assert_close(found: torch.Tensor, expected: torch.Tensor) -> None:
 
 
 def _sentences(settings: RankerSettings, example: Example) -> int:
-    return 0 if RANKERS[settings.ranker].units == "documents" else len(example.word_counts)
+    return 0 if ARCHITECTURES[settings.ranker].units == "documents" else len(example.word_counts)
 
 
 @pytest.mark.parametrize("name", list(VARIANTS))
@@ -150,14 +150,14 @@ def test_gradients_reach_every_parameter_and_nothing_frozen(name: str) -> None:
     assert not [name for name in kept if name.endswith("vectors.table")]
 
 
-@pytest.mark.parametrize("name", list(RANKERS))
+@pytest.mark.parametrize("name", list(ARCHITECTURES))
 def test_weights_depend_on_the_seed_alone(name: str) -> None:
     first, second = _model(settings_of(name)), _model(settings_of(name))
     for one, other in zip(first.parameters(), second.parameters(), strict=True):
         assert torch.equal(one, other)
 
 
-@pytest.mark.parametrize("name", list(RANKERS))
+@pytest.mark.parametrize("name", list(ARCHITECTURES))
 def test_settings_come_back_from_their_dictionary(name: str) -> None:
     settings = settings_of(name, features="extended", epochs=7)
     assert RankerSettings.from_dict(settings.as_dict()) == settings
@@ -167,7 +167,7 @@ def test_published_settings() -> None:
     jpdrmm = settings_of("jpdrmm")
     assert (jpdrmm.learning_rate, jpdrmm.pairs_per_step, jpdrmm.epochs, jpdrmm.patience) == (0.01, 32, 30, 4)
     assert settings_of("sentence-pdrmm").document_weight == 0.0
-    assert {"pdrmm", "sentence-pdrmm", "jpdrmm"} <= set(RANKERS)
+    assert {"pdrmm", "sentence-pdrmm", "jpdrmm"} <= set(ARCHITECTURES)
 
 
 @pytest.mark.parametrize(

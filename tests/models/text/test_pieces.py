@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
-from bioqa.models.text.pieces import FILES, PiecesError, WordPieces, as_stored, unit
+from bioqa.models.text.pieces import FILES, PiecesError, WordPieces, _Splits, as_stored, unit
 from bioqa.models.text.words import END
 from tests.models.toys import pieces_of
 
@@ -61,7 +61,7 @@ def test_any_term(term: str) -> None:
 
 def test_only_so_many_terms_are_kept() -> None:
     small = pieces_of(NAMES)
-    splits = type(small.splits)(NAMES, known=2)  # type: ignore[call-arg]
+    splits = _Splits(small.names, known=2)
     assert [splits[term] for term in ("a", "kidney", "renal", "a")] == [(0,), (8,), (10,), (0,)]
     assert set(splits) == {END, "a"}
 

@@ -7,14 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Document, Sentence
-from bioqa.models.text.tokens import (
-    DocumentTokens,
-    TokenisedDocument,
-    concatenate,
-    tokenise_document,
-    tokenise_documents,
-    tokenise_question,
-)
+from bioqa.models.arrays import concatenate
+from bioqa.models.text.tokens import DocumentTokens, TokenisedDocument, tokenise_documents, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.text.words import STOP_WORDS, stem, terms, words
 from tests.models.toys import DOCUMENTS, document, pieces_of, vocabulary_of
@@ -45,7 +39,7 @@ def _stem_ids(text: str, vocabulary: Vocabulary) -> list[int]:
 
 def test_a_document_is_its_sentences_one_behind_the_other(vocabulary: Vocabulary) -> None:
     for source in (TEXT, *DOCUMENTS):
-        found = tokenise_document(source, vocabulary)
+        found = tokenise_documents([source], vocabulary)[0]
         texts = [source.sentence_text(s) for s in source.sentences]
         by_word = [_ids(text, vocabulary) for text in texts]
         by_stem = [_stem_ids(text, vocabulary) for text in texts]
@@ -58,7 +52,7 @@ def test_a_document_is_its_sentences_one_behind_the_other(vocabulary: Vocabulary
 
 
 def test_known_words_and_stems_have_positions_and_others_negative_ids(vocabulary: Vocabulary) -> None:
-    found = tokenise_document(TEXT, vocabulary)
+    found = tokenise_documents([TEXT], vocabulary)[0]
     known = [i for i in found.words.tolist() if i >= 0]
     assert [vocabulary.words[i] for i in known] == [
         word for text in (TEXT.title, TEXT.abstract) for word in words(text) if word in vocabulary.word_ids
@@ -77,7 +71,7 @@ def test_known_words_and_stems_have_positions_and_others_negative_ids(vocabulary
 
 
 def test_a_document_without_sentences(vocabulary: Vocabulary) -> None:
-    found = tokenise_document(document(2), vocabulary)
+    found = tokenise_documents([document(2)], vocabulary)[0]
     for array in (found.words, found.word_counts, found.stems, found.stem_counts, found.characters):
         assert array.tolist() == []
         assert array.dtype == np.int64
@@ -99,7 +93,7 @@ def test_many_documents_are_what_each_is_alone() -> None:
     many = [document(1), TEXT, *DOCUMENTS, greek, document(4)]
     for pieces in (False, True):
         known = replace(VOCABULARY, pieces=VOCABULARY.pieces if pieces else None)
-        alone = [tokenise_document(each, known) for each in many]
+        alone = [tokenise_documents([each], known)[0] for each in many]
         together = tokenise_documents(many, known)
         for name in (field.name for field in fields(TokenisedDocument)):
             for one, other in zip(alone, together, strict=True):
@@ -112,7 +106,7 @@ def test_many_documents_are_what_each_is_alone() -> None:
 @given(st.text())
 def test_any_text_is_cut_at_its_white_space_and_means_the_same(text: str) -> None:
     source = Document("1", 1, text, "", None, (Sentence("title", 0, len(text)),))
-    found = tokenise_document(source, VOCABULARY)
+    found = tokenise_documents([source], VOCABULARY)[0]
     text = text.replace("\0", " ")
     assert VOCABULARY.pieces is not None
     assert found.words.tolist() == _ids(text, VOCABULARY)
@@ -151,7 +145,7 @@ def test_a_revised_document_is_read_anew(vocabulary: Vocabulary) -> None:
 
 def test_threads_share_the_cache(vocabulary: Vocabulary) -> None:
     tokens = DocumentTokens(vocabulary, capacity=3)
-    expected = _words([tokenise_document(d, vocabulary) for d in DOCUMENTS])
+    expected = _words([tokenise_documents([d], vocabulary)[0] for d in DOCUMENTS])
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: _words(tokens(DOCUMENTS)), range(12)))
     assert found == [expected] * 12
@@ -166,7 +160,7 @@ def test_a_document_twice_in_one_call_is_read_once(vocabulary: Vocabulary) -> No
     one, two = DOCUMENTS[:2]
     found = DocumentTokens(vocabulary, capacity=1)([one, two, one])
     assert found[0] is found[2]
-    assert _words(found) == _words([tokenise_document(d, vocabulary) for d in (one, two, one)])
+    assert _words(found) == _words([tokenise_documents([d], vocabulary)[0] for d in (one, two, one)])
 
 
 def test_what_somebody_sent_is_not_kept(vocabulary: Vocabulary) -> None:

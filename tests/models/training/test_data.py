@@ -1,11 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bioqa.bioasq.domain import PUBMED_URL, Question, Response
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, feature_counts, z_scores
-from bioqa.models.rankers.registry import RANKERS, settings_of
+from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
 from bioqa.models.text.vocabulary import Vocabulary
-from bioqa.models.training.data import Prepared, example_of, prepare, scaling_of
+from bioqa.models.training.data import Prepared, RankerInputs, fingerprint, prepare, scaling_of
 from bioqa.models.training.labels import sentence_labels
 from tests.models.toys import ABSENT, GOLDEN, ToyIndex
 
@@ -75,11 +77,15 @@ def test_scaling_is_of_retrieved_documents(prepared: list[Prepared]) -> None:
     assert scaling.sentence_mean.shape == (OF_SENTENCES,)
 
 
-@pytest.mark.parametrize("ranker", list(RANKERS))
-def test_examples_are_scaled_and_cut_to_the_rankers_features(ranker: str, prepared: list[Prepared]) -> None:
+@pytest.mark.parametrize("ranker", list(ARCHITECTURES))
+def test_examples_are_scaled_and_cut_to_the_rankers_features(
+    ranker: str, prepared: list[Prepared], vocabulary: Vocabulary
+) -> None:
     scaling, question = scaling_of(prepared), prepared[0]
     paper, extended = (
-        example_of(question, question.retrieved, settings_of(ranker, features=features), scaling)
+        RankerInputs(settings_of(ranker, features=features), vocabulary, scaling).example(
+            question, question.retrieved
+        )
         for features in ("paper", "extended")
     )
     standard = scaling.apply(question.retrieved.features, "extended")
@@ -87,8 +93,28 @@ def test_examples_are_scaled_and_cut_to_the_rankers_features(ranker: str, prepar
     assert extended.features.documents.shape == (12, 16)
     assert extended.features.documents.tolist() == standard.documents.tolist()
     assert paper.features.documents.tolist() == standard.documents[:, :11].tolist()
-    if RANKERS[ranker].units == "sentences":
+    if ARCHITECTURES[ranker].units == "sentences":
         assert paper.features.sentences.tolist() == standard.sentences[:, :10].tolist()
         assert paper.unit_counts.tolist() == [len(t.word_counts) for t in question.retrieved.tokens]
     else:
         assert paper.unit_counts.tolist() == [1] * 12
+
+
+def test_the_fingerprint_is_of_all_that_can_be_learned_from(
+    prepared: list[Prepared], index: ToyIndex, vocabulary: Vocabulary
+) -> None:
+    assert fingerprint(prepare(index, GOLDEN, vocabulary, size=12)) == fingerprint(prepared)
+    gold, *others = GOLDEN
+    seen = {fingerprint(prepared)}
+    for other in (
+        replace(gold, snippets=gold.snippets[:1]),
+        replace(gold, documents=gold.documents[:1]),
+        replace(gold, question=replace(gold.question, body=gold.question.body + "!")),
+    ):
+        seen.add(fingerprint(prepare(index, [other, *others], vocabulary, size=12)))
+    texts = ToyIndex([replace(d, title=d.title.replace("rare", "odd")) for d in index.documents.values()])
+    texts.documents["101"] = replace(texts.documents["101"], abstract=texts.documents["101"].abstract + " ")
+    seen.add(fingerprint(prepare(texts, GOLDEN, vocabulary, size=12)))
+    seen.add(fingerprint(prepare(index, GOLDEN, vocabulary, size=11)))
+    seen.add(fingerprint(prepared[::-1]))
+    assert len(seen) == 7

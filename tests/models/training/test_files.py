@@ -1,4 +1,5 @@
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,21 @@ from bioqa.bioasq.domain import Response
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import write_submission
 from bioqa.models import checkpoint
-from bioqa.models.rankers.registry import SettingsError
+from bioqa.models.encoders.cache import StateCache
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.rankers.registry import SettingsError, settings_of
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.vocabulary import Vocabulary
-from bioqa.models.training.files import parse_settings, prepare_file, train_files
+from bioqa.models.training.files import (
+    TrainingPlan,
+    bundled_vocabulary,
+    parse_settings,
+    prepare_file,
+    train_ranker,
+)
 from bioqa.models.training.loop import Epoch
+from bioqa.models.training.state import state_path
+from tests.models.encoders.tiny import write_tiny
 from tests.models.toys import GOLDEN, ToyIndex
 
 SMALL: dict[str, Any] = {"dimensions": 6, "epochs": 2, "patience": 1}
@@ -38,18 +49,9 @@ def test_from_files_to_a_ranker_that_answers(
 ) -> None:
     preparing: list[tuple[str, int, int]] = []
     epochs: list[Epoch] = []
-    made = train_files(
-        "jpdrmm",
-        index,
-        train,
-        dev,
-        tmp_path / "out" / "toy",
-        seed=3,
-        settings=SMALL,
-        vocabulary=vocabulary,
-        preparing=lambda *told: preparing.append(told),
-        progress=epochs.append,
-    )
+    settings = settings_of("jpdrmm", **SMALL)
+    plan = TrainingPlan(settings, train, dev, tmp_path / "out" / "toy", seed=3, vocabulary=vocabulary)
+    made = train_ranker(plan, index, preparing=lambda *step: preparing.append(step), progress=epochs.append)
     assert preparing[0] == ("train.json", 1, len(GOLDEN))
     assert preparing[-1] == ("dev.json", 2, 2)
     assert [epoch.number for epoch in epochs] == list(range(1, made.training["epochs"] + 1))
@@ -76,26 +78,50 @@ def test_an_index_without_any_gold(vocabulary: Vocabulary, train: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ranker", "settings", "message"),
+    ("changes", "message"),
     [
-        ("nosuch", {}, "ranker 'nosuch' is not one of"),
-        ("jpdrmm", {"epochs": 0}, "epochs 0 is not above 0"),
-        ("jpdrmm", {"colour": 1}, "unknown settings: colour"),
-        ("jpdrmm", {"dimensions": 30}, "dimensions 30: the vocabulary's vectors have 6"),
+        ({"dimensions": 30}, "dimensions 30: the vocabulary's vectors have 6"),
+        ({"dimensions": 6, "features": "soft"}, "features 'soft': the vocabulary has no word pieces"),
     ],
 )
-def test_wrong_settings_are_refused_before_anything_is_read(
-    index: ToyIndex,
-    vocabulary: Vocabulary,
-    tmp_path: Path,
-    ranker: str,
-    settings: dict[str, Any],
-    message: str,
+def test_settings_that_do_not_fit_the_vocabulary_are_refused_before_anything_is_read(
+    index: ToyIndex, vocabulary: Vocabulary, tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     absent = tmp_path / "absent.json"
+    settings = settings_of("jpdrmm", **changes)
     with pytest.raises(SettingsError, match=message):
-        train_files(ranker, index, absent, absent, tmp_path / "out", settings=settings, vocabulary=vocabulary)
+        train_ranker(TrainingPlan(settings, absent, absent, tmp_path / "out", vocabulary=vocabulary), index)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_vocabulary_is_the_bundled_one_unless_given(index: ToyIndex, tmp_path: Path) -> None:
+    absent = tmp_path / "absent.json"
+    plan = TrainingPlan(settings_of("jpdrmm", dimensions=31), absent, absent, tmp_path / "out")
+    with pytest.raises(SettingsError, match="dimensions 31: the vocabulary's vectors have 30"):
+        train_ranker(plan, index)
+    assert bundled_vocabulary().pieces is not None
+
+
+def test_the_state_of_a_ranker_over_an_encoder_is_kept_until_it_is_saved(
+    index: ToyIndex, vocabulary: Vocabulary, train: Path, dev: Path, tmp_path: Path
+) -> None:
+    encoder = write_tiny(tmp_path / "encoder", positions=320)
+    settings = settings_of("jbert-nf", **SMALL, encoder=str(encoder))
+    plan = TrainingPlan(settings, train, dev, tmp_path / "toy", vocabulary=vocabulary, device="cpu")
+
+    def stop(epoch: Epoch) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_ranker(plan, index, progress=stop)
+    assert state_path(plan.output).is_file()
+    again: list[int] = []
+    states = tmp_path / "states"
+    train_ranker(replace(plan, states=states), index, progress=lambda epoch: again.append(epoch.number))
+    assert again == [2]
+    assert not state_path(plan.output).exists()
+    # Whoever trains next can open the cached states.
+    StateCache(states, Encoder.load(str(encoder), device="cpu").fingerprint, 16).close()
 
 
 def test_settings_as_the_command_line_gives_them() -> None:

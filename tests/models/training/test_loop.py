@@ -10,11 +10,12 @@ from torch import nn
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.rankers.batch import collate
 from bioqa.models.rankers.heads import Scores
-from bioqa.models.rankers.registry import RANKERS, RankerSettings, build, settings_of
+from bioqa.models.rankers.registry import ARCHITECTURES, DocumentLoss, RankerSettings, build, settings_of
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.loop import (
     Epoch,
     TrainingQuestion,
+    TrainingSet,
     cross_entropy_loss,
     draw_pairs,
     fit,
@@ -68,6 +69,11 @@ def test_pairs_are_a_relevant_and_an_irrelevant_candidate_of_one_question() -> N
     assert draw_pairs(questions, np.random.default_rng(5)) == drawn[5]
 
 
+def test_a_ranker_of_documents_learns_from_those_without_a_positive_sentence_too() -> None:
+    pairs = draw_pairs(_questions(), np.random.default_rng(0), documents_only=True)
+    assert sorted((p.question, p.relevant) for p in pairs) == [(0, 0), (0, 2), (1, 0), (3, 1)]
+
+
 def test_a_relevant_candidate_beside_several_irrelevant_ones() -> None:
     questions = _questions()
     pairs = draw_pairs(questions, np.random.default_rng(0), 5)
@@ -97,7 +103,7 @@ def test_irrelevant_documents_count_as_one_for_their_sentences() -> None:
 
 @pytest.mark.parametrize("loss", ["hinge", "softmax"])
 def test_training_with_several_irrelevant_documents_and_a_falling_rate(
-    vocabulary: Vocabulary, loss: str
+    vocabulary: Vocabulary, loss: DocumentLoss
 ) -> None:
     settings = replace(
         JPDRMM, irrelevant_documents=3, document_loss=loss, falling_rate=True, listwise_weight=0.3, epochs=6
@@ -105,10 +111,12 @@ def test_training_with_several_irrelevant_documents_and_a_falling_rate(
     model = _model(vocabulary, settings)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     questions = _questions(settings)
-    epochs = fit(model, settings, questions, vocabulary, lambda _: ({}, 0.0), seed=1)
+    epochs = fit(model, settings, TrainingSet(questions, vocabulary), lambda _: ({}, 0.0), seed=1)
     assert len(epochs) < settings.epochs  # out of patience: nothing got better
     grown = replace(settings, patience=9)
-    epochs = fit(_model(vocabulary, grown), grown, questions, vocabulary, lambda _: ({}, 0.0), seed=1)
+    epochs = fit(
+        _model(vocabulary, grown), grown, TrainingSet(questions, vocabulary), lambda _: ({}, 0.0), seed=1
+    )
     assert epochs[-1].loss < epochs[0].loss
     assert any(not torch.equal(before[name], value) for name, value in model.state_dict().items())
 
@@ -121,11 +129,11 @@ def test_a_falling_rate_is_what_is_left_of_training(
 
     def noting(self: torch.optim.Adam, *args: object) -> object:
         rates.append(self.param_groups[0]["lr"])
-        return step(self, *args)  # type: ignore[arg-type]
+        return step(self, *args)
 
     monkeypatch.setattr(torch.optim.Adam, "step", noting)
     settings = replace(JPDRMM, falling_rate=True, epochs=2, learning_rate=0.3)
-    fit(_model(vocabulary), settings, _questions(), vocabulary, lambda _: ({}, 0.0), seed=1)
+    fit(_model(vocabulary), settings, TrainingSet(_questions(), vocabulary), lambda _: ({}, 0.0), seed=1)
     # Three pairs an epoch, two a step.
     assert rates == pytest.approx([0.3, 0.3 * (1 - 1 / 3), 0.3 * 0.5, 0.3 * (0.5 - 1 / 3)])
 
@@ -181,7 +189,7 @@ def test_stops_early_and_keeps_the_best_epoch(
 ) -> None:
     settings = settings_of("jpdrmm", dimensions=6, epochs=5, patience=patience, pairs_per_step=2)
     model, script, told = _model(vocabulary), _Script(*scores), list[Epoch]()
-    epochs = fit(model, settings, _questions(), vocabulary, script, 1, told.append)
+    epochs = fit(model, settings, TrainingSet(_questions(), vocabulary), script, 1, told.append)
     assert [e.number for e in epochs] == list(range(1, run + 1))
     assert [e.score for e in epochs] == list(scores[:run])
     assert told == epochs
@@ -190,7 +198,7 @@ def test_stops_early_and_keeps_the_best_epoch(
     assert not model.training
 
 
-@pytest.mark.parametrize("ranker", list(RANKERS))
+@pytest.mark.parametrize("ranker", list(ARCHITECTURES))
 def test_the_same_seed_gives_the_same_weights(ranker: str, vocabulary: Vocabulary) -> None:
     settings = settings_of(ranker, dimensions=6, epochs=2, pairs_per_step=2, frozen_epochs=1)
     made = []
@@ -199,7 +207,7 @@ def test_the_same_seed_gives_the_same_weights(ranker: str, vocabulary: Vocabular
         with torch.random.fork_rng(devices=[]):
             # A fine-tuned encoder's dropout draws from it.
             torch.manual_seed(seed)
-            fit(model, settings, _questions(settings), vocabulary, _Script(0.1, 0.2), seed)
+            fit(model, settings, TrainingSet(_questions(settings), vocabulary), _Script(0.1, 0.2), seed)
         made.append(model.state_dict())
     assert _equal(made[0], made[1])
     assert not _equal(made[0], made[2])
@@ -207,7 +215,7 @@ def test_the_same_seed_gives_the_same_weights(ranker: str, vocabulary: Vocabular
 
 def test_training_draws_nothing_from_torchs_own_generator(vocabulary: Vocabulary) -> None:
     before = torch.random.get_rng_state()
-    fit(_model(vocabulary), JPDRMM, _questions(), vocabulary, _Script(0.1, 0.2, 0.3), 1)
+    fit(_model(vocabulary), JPDRMM, TrainingSet(_questions(), vocabulary), _Script(0.1, 0.2, 0.3), 1)
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
@@ -221,7 +229,9 @@ def test_the_loss_is_the_weighted_sum_of_its_parts(vocabulary: Vocabulary) -> No
             epochs=1,
             **{"document_weight": 0.0, "sentence_weight": 0.0, "listwise_weight": 0.0, **weights},
         )
-        return fit(_model(vocabulary), settings, _questions(), vocabulary, _Script(0.0), 1)[0].loss
+        return fit(_model(vocabulary), settings, TrainingSet(_questions(), vocabulary), _Script(0.0), 1)[
+            0
+        ].loss
 
     document, sentence, listwise = (
         first_loss(**{f"{name}_weight": 1.0}) for name in ("document", "sentence", "listwise")
@@ -232,5 +242,14 @@ def test_the_loss_is_the_weighted_sum_of_its_parts(vocabulary: Vocabulary) -> No
 
 
 def test_nothing_to_train_on_is_said(vocabulary: Vocabulary) -> None:
-    with pytest.raises(BioqaError, match="no training pair"):
-        fit(_model(vocabulary), JPDRMM, _questions()[1:3], vocabulary, _Script(0.0), 1)
+    with pytest.raises(BioqaError, match=r"no training pair.*with a golden sentence and"):
+        fit(_model(vocabulary), JPDRMM, TrainingSet(_questions()[1:3], vocabulary), _Script(0.0), 1)
+
+
+def test_without_a_golden_sentence_only_rankers_of_documents_learn(vocabulary: Vocabulary) -> None:
+    settings = settings_of("pdrmm", dimensions=6, epochs=1)
+    learned = TrainingSet([_question(1, [True, False], [[False], [False]], settings)], vocabulary)
+    assert len(fit(_model(vocabulary, settings), settings, learned, _Script(0.0), 1)) == 1
+    irrelevant = TrainingSet([_question(1, [False], [[False]], settings)], vocabulary)
+    with pytest.raises(BioqaError, match="both a relevant candidate and an irrelevant one"):
+        fit(_model(vocabulary, settings), settings, irrelevant, _Script(0.0), 1)

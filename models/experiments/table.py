@@ -4,26 +4,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bioqa.models.experiments import baselines, parts
-from bioqa.models.experiments.making import Progress, timing
-from bioqa.models.experiments.parts import AnyPart, Data, PartScores, Ready, described
+from bioqa.models.experiments import baselines, stored_scores
+from bioqa.models.experiments.components import Component, Ready, described
+from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.results import PAIRED, Row, Run, Scored, mean_on_dev, run_of, summary
-from bioqa.models.experiments.shares import Share, some
+from bioqa.models.experiments.scoring import Log
+from bioqa.models.experiments.shares import Share
+from bioqa.models.experiments.speed import timing
+from bioqa.models.experiments.stored_scores import ComponentScores
 from bioqa.models.experiments.systems import Kind, System
 from bioqa.models.features.extractor import FeatureExtractor
 from bioqa.models.training.data import Prepared
-from bioqa.models.training.run import PoolScores
+from bioqa.models.training.development import PoolScores
+from bioqa.models.training.sampling import sample
 
 _Records = Sequence[Mapping[str, Any]]
 MeasuredSystem = tuple[System, _Records, list[Run]]
 
 
-def rows(
-    data: Data,
+def table_rows(
+    data: ExperimentData,
     folder: Path,
     seeds: Sequence[int],
     systems: Iterable[System],
-    progress: Progress = lambda text: None,
+    log: Log = lambda line: None,
 ) -> tuple[list[Row], str]:
     """Of BM25, the oracle and every system with a whole seed in ``folder``; and the reference's name.
 
@@ -31,7 +35,7 @@ def rows(
     """
     measured = []
     for system, records, runs in (*_untrained(data), *_kept(data, folder, seeds, systems), _oracle(data)):
-        progress(f"{system.name}: dev {mean_on_dev(runs)}")
+        log(f"{system.name}: dev {mean_on_dev(runs)}")
         measured.append((system, records, runs))
     return compared(measured)
 
@@ -57,17 +61,20 @@ def compared(measured: Sequence[MeasuredSystem]) -> tuple[list[Row], str]:
 
 
 def _kept(
-    data: Data, folder: Path, seeds: Sequence[int], systems: Iterable[System]
+    data: ExperimentData, folder: Path, seeds: Sequence[int], systems: Iterable[System]
 ) -> Iterator[MeasuredSystem]:
     for system in systems:
         runs, records = [], []
         for seed in seeds[: system.seeds]:
-            files = [parts.file_of(folder, part, seed) for part in system.parts]
+            files = [stored_scores.file_of(folder, component, seed) for component in system.components]
             if not all(path.is_file() for path in files):
                 continue
-            kept = [(part, parts.load(path, data)) for part, path in zip(system.parts, files, strict=True)]
+            kept = [
+                (component, stored_scores.load(path, data))
+                for component, path in zip(system.components, files, strict=True)
+            ]
             runs.append(run_of(system.name, seed, *joined(data, kept)))
-            records.append([{**described(part), **_short(scores.record)} for part, scores in kept])
+            records.append([{**described(component), **_short(scores.record)} for component, scores in kept])
         if runs:
             yield system, records[0], runs
 
@@ -85,17 +92,21 @@ def reference_of(measured: Sequence[tuple[System, Sequence[Run]]]) -> str:
         system.name: sum(mean_on_dev(runs).values())
         for system, runs in measured
         if (system.kind == "pipeline" or system.name.startswith("BM25"))
-        and not any(part.share.dev_questions or part.share.candidates for part in system.parts)
+        and not any(
+            component.share.dev_questions or component.share.candidates for component in system.components
+        )
     }
     return max(scores, key=lambda name: scores[name])
 
 
-def joined(data: Data, kept: Sequence[tuple[AnyPart, PartScores]]) -> tuple[Scored, dict[str, Scored]]:
-    """Questions and scores of one part; or sentences by the first and documents by the second, as far as
+def joined(
+    data: ExperimentData, kept: Sequence[tuple[Component, ComponentScores]]
+) -> tuple[Scored, dict[str, Scored]]:
+    """Questions and scores of one component; or sentences by the first and documents by the second, as far as
     both go.
     """
     least = {
-        name: min((n for part, _ in kept if (n := getattr(part.share, name))), default=0)
+        name: min((n for component, _ in kept if (n := getattr(component.share, name))), default=0)
         for name in ("dev_questions", "test_questions", "candidates")
     }
     share = Share(**least)
@@ -108,8 +119,8 @@ def joined(data: Data, kept: Sequence[tuple[AnyPart, PartScores]]) -> tuple[Scor
     ) -> Scored:
         chosen = {id(q.response) for q in wanted}
         of_parts = []
-        for (part, _), of_part in zip(kept, scores, strict=True):
-            scored = some(questions, getattr(part.share, had))
+        for (component, _), of_part in zip(kept, scores, strict=True):
+            scored = sample(questions, getattr(component.share, had))
             of_parts.append([s for q, s in zip(scored, of_part, strict=True) if id(q.response) in chosen])
         return wanted, _joined(wanted, of_parts)
 
@@ -133,7 +144,7 @@ def _joined(questions: Sequence[Prepared], of_parts: Sequence[Sequence[PoolScore
     ]
 
 
-def _untrained(data: Data) -> Iterator[MeasuredSystem]:
+def _untrained(data: ExperimentData) -> Iterator[MeasuredSystem]:
     """BM25+BM25: the papers', and with constants tuned on dev and stemmed sentences."""
     grid = baselines.tune_bm25(data.dev, data.vocabulary)
     tuned = max(grid, key=lambda constants: grid[constants])
@@ -154,14 +165,14 @@ def _untrained(data: Data) -> Iterator[MeasuredSystem]:
         yield _without_seed(f"BM25+BM25 ({name})", "baseline", data, scores, {"k1": k1, "b": b, **took})
 
 
-def _oracle(data: Data) -> MeasuredSystem:
+def _oracle(data: ExperimentData) -> MeasuredSystem:
     return _without_seed("Oracle", "bound", data, lambda questions: (questions, baselines.oracle(questions)))
 
 
 def _without_seed(
     name: str,
     kind: Kind,
-    data: Data,
+    data: ExperimentData,
     scores: Callable[[Sequence[Prepared]], Scored],
     record: Mapping[str, Any] | None = None,
 ) -> MeasuredSystem:

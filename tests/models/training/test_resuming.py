@@ -9,8 +9,8 @@ from torch import nn
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.rankers.registry import RankerSettings, build, learned_state, settings_of
 from bioqa.models.text.vocabulary import Vocabulary
-from bioqa.models.training.loop import TrainingQuestion, fit
-from bioqa.models.training.resume import Epoch
+from bioqa.models.training.loop import Epoch, TrainingQuestion, TrainingSet, fit
+from bioqa.models.training.state import StateFile
 from tests.models.encoders.tiny import encoder_for
 from tests.models.training.test_loop import _questions
 
@@ -25,7 +25,7 @@ def _train(
     settings: RankerSettings,
     questions: list[TrainingQuestion],
     vocabulary: Vocabulary,
-    folder: Path | None,
+    path: Path | None,
     stop_after: int = 9,
 ) -> tuple[nn.Module, list[Epoch]]:
     def stop(epoch: Epoch) -> None:
@@ -38,11 +38,12 @@ def _train(
     def evaluate(_: nn.Module) -> tuple[Mapping[str, float], float]:
         return {}, SCORES[first + len(done)]
 
-    first = 2 if folder and folder.exists() else 0
+    first = 2 if path and path.exists() else 0
+    state = None if path is None else StateFile(path, {"seed": 1})
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
         model = build(settings, torch.from_numpy(vocabulary.vectors), encoder_for(settings))
-        return model, fit(model, settings, questions, vocabulary, evaluate, 1, stop, unfinished=folder)
+        return model, fit(model, settings, TrainingSet(questions, vocabulary), evaluate, 1, stop, state=state)
 
 
 @pytest.mark.parametrize("ranker", ["jpdrmm", "jbert-nf", "jbert-adapt", "bjpdrmm"])
@@ -52,10 +53,10 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
     settings = settings_of(ranker, dimensions=6, epochs=4, pairs_per_step=2, frozen_epochs=1)
     questions = _questions(settings)
     whole, epochs = _train(settings, questions, vocabulary, None)
-    folder = tmp_path / "unfinished"
+    path = tmp_path / "state"
     with pytest.raises(_Stop):
-        _train(settings, questions, vocabulary, folder, stop_after=2)
-    resumed, again = _train(settings, questions, vocabulary, folder)
+        _train(settings, questions, vocabulary, path, stop_after=2)
+    resumed, again = _train(settings, questions, vocabulary, path)
     assert [e.loss for e in again] == pytest.approx([e.loss for e in epochs])
     assert [e.score for e in again] == list(SCORES)
     expected = learned_state(whole)
@@ -65,19 +66,14 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
         torch.testing.assert_close(found[name], value, msg=name)
 
 
-def test_of_other_settings_or_data(vocabulary: Vocabulary, tmp_path: Path) -> None:
+def test_a_state_of_another_model_is_refused(vocabulary: Vocabulary, tmp_path: Path) -> None:
+    path = tmp_path / "state"
     settings = settings_of("jpdrmm", dimensions=6, epochs=4, pairs_per_step=2)
-    questions = _questions(settings)
-    folder = tmp_path / "unfinished"
     with pytest.raises(_Stop):
-        _train(settings, questions, vocabulary, folder, stop_after=2)
-    with pytest.raises(BioqaError, match="of other settings or data"):
-        _train(replace(settings, learning_rate=0.1), questions, vocabulary, folder)
-    with pytest.raises(BioqaError, match="of other settings or data"):
-        _train(settings, questions[:1], vocabulary, folder)
-    (folder / "training.safetensors").write_bytes(b"\x80no")
-    with pytest.raises(BioqaError, match="not an interrupted training"):
-        _train(settings, questions, vocabulary, folder)
+        _train(settings, _questions(), vocabulary, path, stop_after=2)
+    other = settings_of("features", dimensions=6, epochs=4, pairs_per_step=2)
+    with pytest.raises(BioqaError, match="state: no usable state of a training"):
+        _train(other, _questions(other), vocabulary, path)
 
 
 def test_small_portions_give_the_step_of_one(vocabulary: Vocabulary) -> None:

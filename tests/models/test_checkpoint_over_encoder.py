@@ -16,12 +16,12 @@ from bioqa.models.checkpoint import Checkpoint, CheckpointError
 from bioqa.models.rankers.registry import SettingsError, encoder_of, settings_of
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.vocabulary import Vocabulary
-from bioqa.models.training.files import train_files
+from bioqa.models.training.files import TrainingPlan, train_ranker
 from tests.models.encoders.tiny import write_tiny
 from tests.models.toys import GOLDEN, ToyIndex, document
 
 BODY = GOLDEN[0].question.body
-SMALL = {"dimensions": 6, "epochs": 2, "frozen_epochs": 1, "encoder_learning_rate": 1e-3}
+SMALL: dict[str, Any] = {"dimensions": 6, "epochs": 2, "frozen_epochs": 1, "encoder_learning_rate": 1e-3}
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +38,9 @@ def made(
     write_submission(golden, GOLDEN)
     found = {}
     for ranker in ("jbert-nf", "jbert-adapt", "bjpdrmm-adapt-nf", "bert"):
-        settings: dict[str, Any] = SMALL | {"encoder": str(encoder)}
-        found[ranker] = (
-            root / ranker,
-            train_files(
-                ranker, index, golden, golden, root / ranker, settings=settings, vocabulary=vocabulary
-            ),
-        )
+        settings = settings_of(ranker, **SMALL, encoder=str(encoder))
+        plan = TrainingPlan(settings, golden, golden, root / ranker, vocabulary=vocabulary)
+        found[ranker] = plan.output, train_ranker(plan, index)
     return found
 
 
@@ -54,10 +50,10 @@ def folder(made: dict[str, tuple[Path, Checkpoint]], tmp_path: Path) -> Path:
     return Path(shutil.copytree(made["jbert-adapt"][0], tmp_path / "copy"))
 
 
-RANKERS = pytest.mark.parametrize("ranker", ["jbert-nf", "jbert-adapt", "bjpdrmm-adapt-nf", "bert"])
+OVER_ENCODER = pytest.mark.parametrize("ranker", ["jbert-nf", "jbert-adapt", "bjpdrmm-adapt-nf", "bert"])
 
 
-@RANKERS
+@OVER_ENCODER
 def test_loaded_it_answers_as_when_it_was_trained(
     ranker: str, made: dict[str, tuple[Path, Checkpoint]], index: ToyIndex
 ) -> None:
@@ -74,7 +70,7 @@ def test_loaded_it_answers_as_when_it_was_trained(
     assert len({d.score for d in first.documents}) > 1
 
 
-@RANKERS
+@OVER_ENCODER
 def test_the_config_names_the_encoder(
     ranker: str, made: dict[str, tuple[Path, Checkpoint]], encoder: Path
 ) -> None:
@@ -99,7 +95,7 @@ def test_only_what_was_learned_is_kept(made: dict[str, tuple[Path, Checkpoint]])
 
 def test_nothing_of_training_is_left_but_cached_states(made: dict[str, tuple[Path, Checkpoint]]) -> None:
     root = made["bert"][0].parent
-    assert not list(root.glob("*.unfinished"))
+    assert not list(root.glob("*.training.*"))
     assert list((root / "jbert-nf.states").glob("*.states"))
 
 
@@ -144,7 +140,7 @@ def test_a_gpu_that_is_missing(folder: Path) -> None:
         checkpoint.load(folder, device="cuda:99")
 
 
-@RANKERS
+@OVER_ENCODER
 def test_texts_longer_than_the_encoder_reads_are_counted(
     ranker: str, made: dict[str, tuple[Path, Checkpoint]]
 ) -> None:
@@ -156,7 +152,7 @@ def test_texts_longer_than_the_encoder_reads_are_counted(
     assert toy.rank(BODY, [Candidate(document(1, short, short), 1.0)]).truncated_sentences == 0
 
 
-@RANKERS
+@OVER_ENCODER
 @pytest.mark.parametrize("body", ["", "?!", "\u200b", "Which drug cures zelosis? " * 200, "\ud800"])
 def test_any_question_and_any_document(
     ranker: str, body: str, made: dict[str, tuple[Path, Checkpoint]]
@@ -168,7 +164,7 @@ def test_any_question_and_any_document(
     assert all(len(d.sentence_scores) == len(d.document.sentences) for d in found.documents)
 
 
-@RANKERS
+@OVER_ENCODER
 def test_a_documents_score_does_not_depend_on_the_order(
     ranker: str, made: dict[str, tuple[Path, Checkpoint]], index: ToyIndex
 ) -> None:
@@ -185,10 +181,9 @@ def test_a_documents_score_does_not_depend_on_the_order(
 
 def test_no_encoder_is_named(index: ToyIndex, vocabulary: Vocabulary, tmp_path: Path) -> None:
     missing = tmp_path / "missing.json"
+    settings = settings_of("jbert-nf", dimensions=6)
     with pytest.raises(SettingsError, match="jbert-nf reads through an encoder: name one"):
-        train_files(
-            "jbert-nf", index, missing, missing, tmp_path, settings={"dimensions": 6}, vocabulary=vocabulary
-        )
+        train_ranker(TrainingPlan(settings, missing, missing, tmp_path, vocabulary=vocabulary), index)
     with pytest.raises(SettingsError, match="encoder 'x': jpdrmm has none"):
         settings_of("jpdrmm", encoder="x")
     with pytest.raises(SettingsError, match="frozen_layers -2 is not -1 or above"):

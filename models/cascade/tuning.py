@@ -1,0 +1,117 @@
+"""Tuning a cascade: how two rankers' scores become one, chosen on development questions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bioqa.models.answers.calibration import calibrate
+from bioqa.models.answers.evaluation import SentenceCase, mean_average_precision, sentence_auc
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.arrays import Booleans
+from bioqa.models.cascade.ranker import Cascade, Combination, Reading
+from bioqa.models.training.data import Prepared
+
+DOCUMENT_WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
+SENTENCE_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuestion:
+    """A development question after both rankers: what ``Combination`` is tuned on."""
+
+    prepared: Prepared
+    first: tuple[RankedDocument, ...]
+    reading: Reading
+
+    def labels(self) -> list[Booleans]:
+        """Of each read document's sentences."""
+        pool = self.prepared.retrieved
+        ends = np.cumsum([len(c.document.sentences) for c in pool.candidates])[:-1]
+        split = zip(pool.candidates, np.split(pool.labels, ends), strict=True)
+        by_url = {candidate.document.url: labels for candidate, labels in split}
+        return [by_url[d.document.url] for d in self.first[: len(self.reading.scores)]]
+
+
+def read_questions(
+    cascade: Cascade,
+    questions: Sequence[Prepared],
+    documents: int,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[ReadQuestion]:
+    """Every sentence of the first ranker's best documents, read by the encoder."""
+    read = []
+    for done, question in enumerate(questions, 1):
+        body = question.response.question.body.strip()
+        first = cascade.first.rank(body, question.retrieved.candidates).documents
+        reading = cascade.read(body, first[:documents], float("inf"))
+        read.append(ReadQuestion(question, first, reading))
+        progress(done, len(questions))
+    return read
+
+
+def tune(questions: Sequence[ReadQuestion], pieces: int) -> tuple[Combination, Calibration, dict[str, Any]]:
+    """The combination with the highest mean of document MAP and snippet F1 where so many pieces are read.
+
+    The weight of the first ranker's sentence scores comes first, by AUC within relevant documents.
+    """
+    weights = {weight: sentence_weight_auc(questions, weight) for weight in SENTENCE_WEIGHTS}
+    sentence_weight = max(weights, key=lambda weight: weights[weight])
+    scale, offset = straight_line(questions, sentence_weight)
+    golden = [q.prepared.response for q in questions]
+    best: tuple[float, Combination, Calibration, dict[str, Any]] | None = None
+    for weight in DOCUMENT_WEIGHTS:
+        combination = Combination(weight, sentence_weight, scale, offset)
+        rankings = [ranking_of(q, combination, pieces) for q in questions]
+        calibration, f1 = calibrate(rankings, golden)
+        found = document_map(questions, rankings)
+        if best is None or found + f1 > best[0]:
+            scores = {"document_map": found, "snippet_f1": f1, "sentence_auc": weights[sentence_weight]}
+            best = found + f1, combination, calibration, scores
+    assert best is not None
+    return best[1:]
+
+
+def ranking_of(question: ReadQuestion, combination: Combination, pieces: float) -> Ranking:
+    """As ``Cascade.rank`` gives it when so many word pieces are read."""
+    fit = int(np.searchsorted(np.cumsum(question.reading.costs), pieces, side="right"))
+    ranked = combination.apply(question.first, question.reading.scores[:fit])
+    ranked.sort(key=lambda document: -document.score)
+    return Ranking(tuple(ranked))
+
+
+def sentence_weight_auc(questions: Sequence[ReadQuestion], weight: float) -> float:
+    """AUC within the relevant documents among those read."""
+    return sentence_auc(
+        [
+            SentenceCase(scores + weight * np.array(document.sentence_scores), labels)
+            for q in questions
+            for document, scores, labels in zip(q.first, q.reading.scores, q.labels(), strict=False)
+        ]
+    )
+
+
+def straight_line(questions: Sequence[ReadQuestion], sentence_weight: float) -> tuple[float, float]:
+    """Scale and offset that bring the first ranker's sentence scores closest to those with the encoder."""
+    pairs = [
+        (np.array(d.sentence_scores), scores)
+        for q in questions
+        for d, scores in zip(q.first, q.reading.scores, strict=False)
+    ]
+    cheap = np.concatenate([np.zeros(0), *(x for x, _ in pairs)])
+    read = np.concatenate([np.zeros(0), *(y for _, y in pairs)]) + sentence_weight * cheap
+    if len(cheap) < 2 or float(cheap.std()) < 1e-9:
+        return 1.0, 0.0
+    scale = float(np.cov(cheap, read, bias=True)[0, 1] / cheap.var())
+    return scale, float(read.mean() - scale * cheap.mean())
+
+
+def document_map(questions: Sequence[ReadQuestion], rankings: Sequence[Ranking]) -> float:
+    gold = [set(q.prepared.response.documents) for q in questions]
+    by_rank = [
+        np.array([d.document.url in of_question for d in ranking.documents], dtype=np.bool_)
+        for ranking, of_question in zip(rankings, gold, strict=True)
+    ]
+    return mean_average_precision(by_rank, [len(of_question) for of_question in gold])

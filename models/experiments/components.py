@@ -1,0 +1,76 @@
+"""Components of systems: rankers trained on a share of the data, or taken as they are."""
+
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bioqa.models.experiments.shares import Share
+from bioqa.models.features.extractor import Scaling
+from bioqa.models.rankers.registry import RankerSettings
+
+WHOLE = Share()
+FeatureGroup = Literal["document features", "sentence features"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedComponent:
+    """A ranker of the registry, to be trained."""
+
+    settings: RankerSettings
+    share: Share = WHOLE
+    without: FeatureGroup | None = None
+    """Features taken away, as in Table 4 of Pappas and Androutsopoulos 2021."""
+
+    @property
+    def encoder(self) -> str:
+        return self.settings.encoder
+
+    @property
+    def name(self) -> str:
+        return self.settings.ranker
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroShot:
+    """An encoder as it is: the cosine of its own vectors of question and sentence."""
+
+    encoder: str
+    prompt: str = ""
+    """What the encoder's makers put before a question."""
+    share: Share = WHOLE
+    name: str = field(default="zero-shot", init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A ranker trained elsewhere, by its folder."""
+
+    folder: str
+    fingerprint: str
+    share: Share = WHOLE
+    encoder: str = field(default="", init=False)
+    name: str = field(default="ready", init=False)
+
+
+Component = TrainedComponent | ZeroShot | Ready
+
+
+def described(component: Component) -> dict[str, Any]:
+    """What a component is, without where its encoder lies on this machine."""
+    values = asdict(component)
+    for owner in (values, values.get("settings", {})):
+        for place in ("encoder", "folder"):
+            if owner.get(place):
+                owner[place] = Path(owner[place]).name
+    return values
+
+
+def scaling_without(scaling: Scaling, without: FeatureGroup | None) -> Scaling:
+    """Features taken away are 0 whatever the text says."""
+    if without == "document features":
+        return replace(scaling, document_deviation=np.full_like(scaling.document_deviation, np.inf))
+    if without == "sentence features":
+        return replace(scaling, sentence_deviation=np.full_like(scaling.sentence_deviation, np.inf))
+    return scaling

@@ -1,0 +1,129 @@
+"""Scores of components: train a ranker and score with it, or score with one that is ready."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+from torch import nn
+
+from bioqa.bioasq.domain import Candidate
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.arrays import Floats
+from bioqa.models.checkpoint import Checkpoint
+from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.experiments.components import Ready, TrainedComponent, scaling_without
+from bioqa.models.experiments.data import ExperimentData
+from bioqa.models.experiments.speed import Ranker, speed
+from bioqa.models.experiments.stored_scores import ComponentScores
+from bioqa.models.features.extractor import Scaling
+from bioqa.models.rankers.registry import encoder_of, reader_for
+from bioqa.models.reranker import Reranker
+from bioqa.models.training.data import Prepared, RankerInputs
+from bioqa.models.training.development import Development, PoolScores
+from bioqa.models.training.loop import Epoch
+from bioqa.models.training.sampling import sample
+from bioqa.models.training.train import train_model
+
+Log = Callable[[str], None]
+"""Called with a line for whoever watches."""
+
+
+def train_component(
+    component: TrainedComponent,
+    data: ExperimentData,
+    seed: int,
+    encoder: Encoder | None = None,
+    *,
+    state: Path | None = None,
+    log: Log = lambda line: None,
+) -> ComponentScores:
+    """``encoder``: fresh for every fine-tuned component, as training changes it. ``state``: as for
+    ``train_model``.
+    """
+    settings, share = component.settings, component.share
+    scaling = scaling_without(data.scaling, component.without)
+    inputs = RankerInputs(settings, data.vocabulary, scaling, reader_for(settings, encoder))
+
+    def report(epoch: Epoch) -> None:
+        scores = ", ".join(f"{name} {value:.4f}" for name, value in epoch.scores.items())
+        log(f"epoch {epoch.number}: loss {epoch.loss:.4f}, {scores} ({epoch.seconds:.0f} s)")
+
+    begun = time.monotonic()
+    trained = train_model(
+        inputs,
+        share.train(data.train),
+        Development(share.measured(sample(data.dev, share.watched)), inputs),
+        seed=seed,
+        progress=report,
+        state=state,
+    )
+    if encoder is not None and settings.fine_tune:
+        # The cached states are those of the encoder before fine-tuning.
+        encoder.cache = None
+    seconds = time.monotonic() - begun
+
+    def scored(questions: Sequence[Prepared]) -> list[PoolScores]:
+        return Development(questions, inputs).scores(trained.model)
+
+    dev = scored(share.dev(data.dev))
+    tests = {name: scored(share.test(qs)) for name, qs in data.tests.items()}
+    record = {
+        "parameters": learning_parameters(trained.model, fine_tuned=settings.fine_tune),
+        **speed(_ranker(component, trained.model, data, scaling), data, share.candidates),
+        "train_seconds": round(seconds),
+        "epochs": [asdict(epoch) for epoch in trained.epochs],
+        "best_epoch": trained.best.number,
+    }
+    if encoder is not None:
+        record["encoder"] = {"name": Path(encoder.name).name, "fingerprint": encoder.fingerprint}
+    return ComponentScores(dev, tests, record)
+
+
+def learning_parameters(model: nn.Module, *, fine_tuned: bool = True) -> int:
+    """How many numbers training may change."""
+    encoder = encoder_of(model)
+    frozen = {id(p) for p in encoder.parameters()} if encoder is not None and not fine_tuned else set()
+    return sum(p.numel() for p in model.parameters() if p.requires_grad and id(p) not in frozen)
+
+
+def _ranker(
+    component: TrainedComponent, model: nn.Module, data: ExperimentData, scaling: Scaling
+) -> Reranker:
+    # Infinite deviations stay in: what is taken away costs its time all the same.
+    loaded = Checkpoint(component.settings, model.eval(), data.vocabulary, scaling, Calibration(), {}, {})
+    return Reranker(loaded, name=component.name)
+
+
+def score_ready(
+    component: Ready, ranker: Ranker, data: ExperimentData, log: Log = lambda line: None
+) -> ComponentScores:
+    """By ``rank`` alone. Sentences of gold documents are scored one document at a time."""
+    share = component.share
+
+    def scored(name: str, questions: Sequence[Prepared]) -> list[PoolScores]:
+        made = []
+        for done, question in enumerate(questions, 1):
+            body, found = question.response.question.body, question.retrieved.candidates
+            documents, sentences = in_order(ranker.rank(body, found), found)
+            gold = [in_order(ranker.rank(body, [c]), [c])[1] for c in question.gold.candidates]
+            made.append(PoolScores(documents, sentences, np.concatenate([np.zeros(0), *gold])))
+            if done % 50 == 0:
+                log(f"{name}: {done}/{len(questions)} questions")
+        return made
+
+    dev = scored("dev", share.dev(data.dev))
+    tests: Mapping[str, Sequence[PoolScores]] = {
+        name: scored(name, share.test(qs)) for name, qs in data.tests.items()
+    }
+    return ComponentScores(dev, tests, speed(ranker, data, share.candidates))
+
+
+def in_order(ranking: Ranking, candidates: Sequence[Candidate]) -> tuple[Floats, Floats]:
+    """Scores of the documents [D] and of their sentences [S], in the order of the candidates."""
+    by_url: dict[str, RankedDocument] = {d.document.url: d for d in ranking.documents}
+    ranked = [by_url[candidate.document.url] for candidate in candidates]
+    sentences = [np.array(d.sentence_scores, dtype=np.float64) for d in ranked]
+    return np.array([d.score for d in ranked]), np.concatenate([np.zeros(0), *sentences])

@@ -1,0 +1,16 @@
+"""Random samples of questions that are the same in every run."""
+
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def sample(items: Sequence[T], count: int) -> list[T]:
+    """``count`` at random, in the order given; all for 0. A smaller sample is part of a larger one."""
+    places = list(range(len(items)))
+    if count:
+        random.Random(1).shuffle(places)  # noqa: S311
+        places = sorted(places[:count])
+    return [items[place] for place in places]

@@ -1,0 +1,116 @@
+"""State of an interrupted training, so that the same command resumes it.
+
+One safetensors file beside the output: tensors (weights, the optimiser's moments, …) and, in its header as
+JSON, what is no tensor. Nothing is pickled. The file is replaced as a whole, and it names the training it
+belongs to: resuming from a state of other data, settings, seed or encoder would train a mixture of both, and
+the record would describe only one of them.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from bioqa.bioasq.errors import BioqaError
+
+Identity = Mapping[str, str | int | float | bool | None]
+"""What a training is, by name: settings, seed, fingerprints of its data and of its encoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The state at one moment."""
+
+    tensors: Mapping[str, Tensor]
+    values: Mapping[str, Any]
+    """Of JSON's types."""
+
+    def under(self, prefix: str) -> dict[str, Tensor]:
+        """The tensors of a part, by their names in it."""
+        return {
+            name.removeprefix(f"{prefix}/"): value
+            for name, value in self.tensors.items()
+            if name.startswith(f"{prefix}/")
+        }
+
+
+def state_path(output: Path) -> Path:
+    """The state's file beside what is trained."""
+    return output.with_name(f"{output.name}.training.safetensors")
+
+
+class StateFile:
+    """Where a training of this identity keeps its state."""
+
+    def __init__(self, path: Path, identity: Identity) -> None:
+        self.path = path
+        self._identity = dict(identity)
+
+    def load(self) -> Snapshot | None:
+        """None if nothing was saved. Raises BioqaError, naming the file, if it is damaged or another's."""
+        if not self.path.is_file():
+            return None
+        try:
+            with safe_open(self.path, "pt") as file:
+                header: dict[str, str] = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            identity, values = json.loads(header["identity"]), json.loads(header["values"])
+            differing = sorted(
+                name
+                for name in identity.keys() | self._identity.keys()
+                if identity.get(name) != self._identity.get(name)
+            )
+        except (OSError, SafetensorError, KeyError, ValueError, AttributeError) as error:
+            raise self.damaged(error) from error
+        if differing:
+            raise BioqaError(
+                f"{self.path}: an interrupted training with other {', '.join(differing)}; "
+                "delete the file to begin anew"
+            )
+        return Snapshot(tensors, values)
+
+    def save(self, snapshot: Snapshot) -> None:
+        """Replace the file as a whole. Raises BioqaError, naming it, if it cannot be written."""
+        header = {
+            "identity": json.dumps(self._identity),
+            "values": json.dumps(dict(snapshot.values)),
+        }
+        unfinished = self.path.with_name(self.path.name + ".tmp")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            save_file(
+                {name: value.contiguous() for name, value in snapshot.tensors.items()}, unfinished, header
+            )
+            unfinished.replace(self.path)
+        except (OSError, SafetensorError) as error:
+            raise BioqaError(f"{self.path}: the state of training cannot be written: {error}") from error
+
+    def delete(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+    def damaged(self, error: Exception) -> BioqaError:
+        """The error to raise where the state does not fit what is trained."""
+        return BioqaError(
+            f"{self.path}: no usable state of a training; delete the file to begin anew ({error!r})"
+        )
+
+
+def moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """An optimiser's state, by the parameter's number and the moment's name."""
+    state: dict[int, dict[str, Tensor]] = optimiser.state_dict()["state"]
+    return {f"{number}/{name}": value for number, of_one in state.items() for name, value in of_one.items()}
+
+
+def set_moments(optimiser: torch.optim.Optimizer, values: Mapping[str, Tensor]) -> None:
+    """Raises ValueError for names that are none of ``moments``."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in values.items():
+        number, moment = name.split("/")
+        state.setdefault(int(number), {})[moment] = value
+    optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
