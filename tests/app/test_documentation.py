@@ -1,7 +1,9 @@
 """The documentation names every setting, command, option and operation there is, and no others."""
 
 import re
+import tomllib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,9 @@ from fastapi import FastAPI
 from bioqa.app.cli import cli
 from bioqa.app.settings import PREFIX, Settings
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), ROOT / "app" / "sample" / "README.md"])
 
 
 def read(name: str) -> str:
@@ -66,3 +70,54 @@ def test_every_field_of_a_question_is_documented(application: FastAPI) -> None:
     text = read("http.md").split("## A question")[1].split("The answer:")[0]
     rows = re.findall(r"^\| (`.*?`) \|", text, re.M)
     assert set(re.findall(r"`(\w+)`", " ".join(rows))) == set(fields)
+
+
+def anchors(page: Path) -> set[str]:
+    """Those of its headings, as GitHub and mkdocs make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_name_in_the_architecture_is_there() -> None:
+    names = set(re.findall(r"`(bioqa(?:\.\w+)+)`", read("architecture.md")))
+    assert len(names) > 40
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        try:
+            found: Any = import_module(module)
+        except ModuleNotFoundError:
+            module, _, kind = module.rpartition(".")
+            found = getattr(import_module(module), kind)
+        assert hasattr(found, attribute), name
+
+
+def test_every_room_of_the_house_is_in_the_architecture() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    text = read("architecture.md")
+    for contract in contracts["contracts"]:
+        container = contract["containers"][0].replace("bioqa", "", 1).strip(".")
+        section = text.split(f"Rooms of `{container}`" if container else "## The house")[1].split("\n\n| ")[1]
+        for layer in contract["layers"]:
+            for room in layer.split(" | "):
+                of_the_library = not container and (ROOT / "bioqa" / f"{room}.py").exists()
+                shown = f"`{room}/`" in section or f"`{room}.py`" in section or of_the_library
+                assert shown, f"{container}: {room}"
+
+
+def test_every_page_of_the_documentation_is_on_the_site() -> None:
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in DOCS.glob("*.md"):
+        assert re.search(rf"\b{page.name}$", site, re.MULTILINE), page.name
