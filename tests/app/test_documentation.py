@@ -104,6 +104,15 @@ def test_every_name_in_the_architecture_is_there() -> None:
         assert hasattr(found, attribute), name
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_is_named_is_there(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        pytest.skip("it tells of files that were")
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"\b(?:app|models|indexer|bioasq|bench|tests|deploy|docs)/[\w/]+\.\w+", text):
+        assert (ROOT / name).exists(), name
+
+
 def test_every_room_of_the_house_is_in_the_architecture() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     text = read("architecture.md")
