@@ -4,6 +4,7 @@ import json
 import os
 import re
 import runpy
+import shlex
 import shutil
 import stat
 import subprocess
@@ -11,16 +12,19 @@ import sys
 import sysconfig
 import tomllib
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from email import message_from_bytes
 from email.message import Message
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
 import bioqa
+from bioqa.app import observability
+from bioqa.app.cli import assistants
 
 ROOT = Path(__file__).resolve().parents[1]
 TOML = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -226,10 +230,17 @@ def pinned(requirement: Requirement) -> Version:
     return Version(specifier.version)
 
 
-def wanted(*extras: str) -> list[Requirement]:
+def wanted(*extras: str, of: Sequence[str] = PROJECT["dependencies"]) -> list[Requirement]:
     optional: dict[str, list[str]] = PROJECT["optional-dependencies"]
-    lines = PROJECT["dependencies"] + [line for extra in extras for line in optional[extra]]
+    lines = [*of, *(line for extra in extras for line in optional[extra])]
     return [requirement for line in lines if (requirement := Requirement(line)).name != "bioqa"]
+
+
+@pytest.mark.parametrize(("message", "extra"), [(assistants.INSTALL, "mcp"), (observability.INSTALL, "otel")])
+def test_messages_name_the_packages_of_an_extra(message: str, extra: str) -> None:
+    assert {str(Requirement(line)) for line in shlex.split(message)[2:]} == set(
+        map(str, wanted(extra, of=()))
+    )
 
 
 LOCKS = ("development.txt", "service.txt", "build.txt")
@@ -272,3 +283,36 @@ def test_the_program_that_builds_is_new_enough() -> None:
     (asked,) = TOML["build-system"]["requires"]
     (locked,) = pins("build.txt")["setuptools"]
     assert pinned(locked) in Requirement(asked).specifier
+
+
+SCHEMAS = {
+    "CITATION.cff": "citation-file-format",
+    ".github/workflows/*.yml": "github-workflows",
+    ".github/ISSUE_TEMPLATE/[!c]*.yml": "github-issue-forms",
+    ".github/ISSUE_TEMPLATE/config.yml": "github-issue-config",
+}
+
+
+@pytest.mark.parametrize("pattern", SCHEMAS)
+def test_what_others_read_follows_their_schemas(pattern: str) -> None:
+    found = sorted(ROOT.glob(pattern))
+    assert found
+    check = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{SCHEMAS[pattern]}")
+    run(*check, *found, cwd=ROOT)
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert str(citation["version"]) == bioqa.__version__
+    assert citation["license"] == PROJECT["license"]
+    assert citation["authors"] == PROJECT["authors"]
+
+
+def test_the_workflow_runs_what_decides_on_the_lowest_python_and_tests_the_others() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8"))["jobs"]
+    steps = jobs["check"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [".ci/run"]
+    (lowest,) = (step["with"]["python-version"] for step in steps if "python-version" in step.get("with", {}))
+    assert PROJECT["requires-python"] == f">={lowest}"
+    named = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", line)]
+    assert [lowest, *jobs["test"]["strategy"]["matrix"]["python"]] == named

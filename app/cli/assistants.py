@@ -16,6 +16,9 @@ from bioqa.bioasq.errors import BioqaError
 if TYPE_CHECKING:
     from bioqa.app.mcp.backends import Backend
 
+INSTALL = "pip install 'httpx2>=2.10' 'mcp>=2.3,<3'"
+"""The extra mcp. Not by bioqa's name, which somebody else could have on an index."""
+
 
 def mcp(
     index: IndexOption = None,
@@ -49,7 +52,7 @@ def mcp(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "httpx2"):
             raise
-        raise BioqaError("`bioqa mcp` needs the package mcp: pip install 'bioqa[mcp]'") from error
+        raise BioqaError(f"`bioqa mcp` needs packages that are not installed: {INSTALL}") from error
     settings = load_settings(
         index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
     )

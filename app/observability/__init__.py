@@ -14,6 +14,9 @@ from bioqa.bioasq.errors import BioqaError
 if TYPE_CHECKING:
     from bioqa.app.observability.traces import Traces
 
+INSTALL = "pip install 'opentelemetry-exporter-otlp-proto-http>=1.27' 'opentelemetry-sdk>=1.27'"
+"""The extra otel. Not by bioqa's name, which somebody else could have on an index."""
+
 QUIET = ("/healthz", "/readyz", "/metrics", "/static/")
 """Asked by machines every few seconds, or by every page."""
 
@@ -46,7 +49,6 @@ def _traces(endpoint: str) -> "Traces":
         from bioqa.app.observability import traces
     except ModuleNotFoundError as error:
         raise BioqaError(
-            f"BIOQA_OTLP_ENDPOINT: traces need a package that is not installed, {error.name}: "
-            "pip install 'bioqa[otel]'"
+            f"BIOQA_OTLP_ENDPOINT: traces need a package that is not installed, {error.name}: {INSTALL}"
         ) from error
     return traces.to_collector(endpoint)

@@ -22,6 +22,7 @@ from mcp_types import CallToolResult, TextContent
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.service import Service
+from bioqa.app.cli.assistants import INSTALL
 from bioqa.app.main import create_app
 from bioqa.app.mcp.backends import Backend, LocalBackend, RemoteBackend
 from bioqa.app.mcp.server import create_server
@@ -299,4 +300,4 @@ def test_without_an_index_or_the_package_the_command_says_so(
     monkeypatch.delitem(sys.modules, "bioqa.app.mcp.server")
     result = command("mcp", "--index", "x")
     assert (result.code, result.out) == (2, "")
-    assert "needs the package mcp: pip install 'bioqa[mcp]'" in result.err
+    assert f"needs packages that are not installed: {INSTALL}" in result.err
