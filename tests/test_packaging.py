@@ -247,7 +247,8 @@ LOCKS = ("development.txt", "service.txt", "build.txt")
 
 
 @pytest.mark.parametrize(
-    ("name", "extras"), [("development.txt", ("train", "otel", "mcp", "dev")), ("service.txt", ("otel",))]
+    ("name", "extras"),
+    [("development.txt", ("train", "otel", "mcp", "test", "dev")), ("service.txt", ("otel",))],
 )
 def test_the_locks_have_what_the_project_asks_for(name: str, extras: tuple[str, ...]) -> None:
     locked = pins(name) | pins("torch.txt")
