@@ -42,7 +42,7 @@ check: $(INSTALLED)
 	$(BIN)/python .ci/audit.py
 
 docs: $(INSTALLED)
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 bench: $(INSTALLED)
 	$(PIP) install --requirement bench/requirements.txt
