@@ -14,6 +14,9 @@ from bioqa.models.encoders.loading import EncoderError, device_of, open_encoder
 
 Layers = Literal["last", "all"]
 
+MAX_PIECES = 512
+"""Of a sequence, also where an encoder has positions for more: attention costs the square of its length."""
+
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "longformer")
 """Model types whose positions begin after that of padding."""
 
@@ -33,7 +36,6 @@ class Encoder(nn.Module):
         fingerprint: str = "",
         device: str = "cpu",
         budget: int | None = None,
-        max_pieces: int = 512,
     ) -> None:
         """``budget``: word pieces, padding included, that go through the transformer at once; unless given,
         what suits the device.
@@ -48,7 +50,7 @@ class Encoder(nn.Module):
         config: Any = transformer.config
         self.width = int(config.hidden_size)
         self.layers = int(config.num_hidden_layers)
-        self.positions = min(max_pieces, _positions(config, tokeniser))
+        self.positions = min(MAX_PIECES, _positions(config, tokeniser))
         self._padding = int(tokeniser.pad_token_id or 0)
         self._has_types = "token_type_ids" in tokeniser.model_input_names
         self._backend = tokeniser.backend_tokenizer
@@ -66,19 +68,16 @@ class Encoder(nn.Module):
         name: str,
         *,
         device: str = "auto",
-        download: bool = False,
-        max_pieces: int = 512,
     ) -> "Encoder":
         """By folder, installed package or hub name; frozen. Raises EncoderError (models.encoders.loading)."""
         device_of(device)
-        transformer, tokeniser, fingerprint = open_encoder(name, download=download)
+        transformer, tokeniser, fingerprint = open_encoder(name)
         return cls(
             transformer,
             tokeniser,
             name=name,
             fingerprint=fingerprint,
             device=device,
-            max_pieces=max_pieces,
         )
 
     def freeze(self, layers: int | None = None) -> None:

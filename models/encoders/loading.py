@@ -27,10 +27,10 @@ class EncoderError(BioqaError):
     """An encoder cannot be found, read or put where it was asked for."""
 
 
-def open_encoder(name: str, *, download: bool = False) -> tuple[nn.Module, Any, str]:
+def open_encoder(name: str) -> tuple[nn.Module, Any, str]:
     """The transformer in single precision, its fast tokeniser, and a fingerprint of both.
 
-    Only local files are read, unless ``download`` lets a hub's name be fetched.
+    Only local files are read: a hub's name must have been fetched before.
     """
     try:
         transformers: Any = import_module("transformers")
@@ -38,7 +38,7 @@ def open_encoder(name: str, *, download: bool = False) -> tuple[nn.Module, Any, 
         raise EncoderError("rankers over encoders need transformers: pip install transformers") from error
     place = place_of(name)
     _refuse_pointers(name, place)
-    options: dict[str, Any] = {"local_files_only": not download}
+    options: dict[str, Any] = {"local_files_only": True}
     try:
         with _quiet():
             config = transformers.AutoConfig.from_pretrained(place, **options)

@@ -49,10 +49,9 @@ def prepare_file(
     path: Path,
     vocabulary: Vocabulary,
     progress: Preparing = lambda name, done, total: None,
-    limit: int | None = None,
 ) -> list[Prepared]:
-    """The questions of a golden file, made ready. Raises BioqaError if the index holds no gold."""
-    responses = read_golden(path).responses[:limit]
+    """The questions of a golden file, prepared. Raises BioqaError if the index holds no gold."""
+    responses = read_golden(path).responses
     prepared = prepare(
         index, responses, vocabulary, progress=lambda done, total: progress(path.name, done, total)
     )

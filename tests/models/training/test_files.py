@@ -67,9 +67,8 @@ def test_from_files_to_a_ranker_that_answers(
     assert ranked[0] == ranked[1]
 
 
-def test_files_are_prepared_up_to_a_limit(index: ToyIndex, vocabulary: Vocabulary, train: Path) -> None:
+def test_all_of_a_files_questions_are_prepared(index: ToyIndex, vocabulary: Vocabulary, train: Path) -> None:
     assert [q.response for q in prepare_file(index, train, vocabulary)] == list(GOLDEN)
-    assert len(prepare_file(index, train, vocabulary, limit=2)) == 2
 
 
 def test_an_index_without_any_gold(vocabulary: Vocabulary, train: Path) -> None:
