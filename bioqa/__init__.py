@@ -1,7 +1,6 @@
 """Answers biomedical questions with the best MEDLINE articles and sentences.
 
-The names below are the library: they stay, and what they mean changes only with the first number of the
-version. docs/python.md shows them at work. The modules behind them (``bioqa.app`` and the others) may change.
+The names below are stable; docs/python.md describes them. Everything else under ``bioqa`` may change.
 """
 
 from importlib import import_module
