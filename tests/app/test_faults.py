@@ -1,7 +1,8 @@
 """What fails around the service and comes back: nothing is lost, and nobody is told anything but to wait.
 
 Of an Elasticsearch that dies there is tests/app/test_faults_elastic.py; of clients that hang up and of
-draining, tests/app/test_connection.py; of a full line and of late questions, tests/app/test_serving.py.
+draining, tests/app/api/test_connection.py and tests/app/http/test_server.py; of a full queue and of late
+questions, tests/app/answers/test_service.py.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,29 +17,9 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_testset
 from bioqa.bioasq.trec import parse_run
 from bioqa.bioasq.validation import validate
+from tests.app.api.uploading import PATH, upload
 from tests.app.jobs.waiting import finished
 from tests.app.requests import BODY, TESTSET, fields, is_problem
-
-PATH = "/v1/bioasq/batches"
-SETTINGS = Settings(
-    max_question_characters=300, max_testset_questions=6, max_upload_bytes=20_000, max_batches=3
-)
-
-
-@pytest.fixture(scope="module")
-def batching(answerer: Answerer) -> Iterator[TestClient]:
-    with TestClient(create_app(SETTINGS, answerer), raise_server_exceptions=False) as client:
-        yield client
-
-
-@pytest.fixture
-def idle(answerer: Answerer) -> TestClient:
-    """A service that takes batches in and answers none."""
-    return TestClient(create_app(SETTINGS, answerer), raise_server_exceptions=False)
-
-
-def upload(content: bytes, name: str = "BioASQ-task") -> dict[str, Any]:
-    return {"file": (name, content, "application/octet-stream")}
 
 
 def test_a_test_set_becomes_the_submission_that_it_is_at_once(batching: TestClient) -> None:
@@ -211,24 +191,6 @@ def test_bodies_that_cannot_be_read_are_refused(idle: TestClient) -> None:
         is_problem(idle.post(PATH, content=b"{}", headers={"Content-Type": kind}), 415)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "multipart/form-data",
-        "multipart/form-data; boundary=",
-        "multipart/form-data; boundary=x; charset=punycode",
-        "multipart/form-data; boundary=x; charset=\xff",
-    ],
-)
-@pytest.mark.parametrize(
-    "content", [b"", b"--x\r\n", b'--x\r\nContent-Disposition: a; name="\xff\x80"\r\n\r\n--x--']
-)
-def test_broken_forms_are_refused(idle: TestClient, kind: str, content: bytes) -> None:
-    sent = idle.post(PATH, content=content, headers={b"Content-Type": kind.encode("latin-1")})
-    assert sent.status_code in (400, 422)
-    is_problem(sent, sent.status_code)
-
-
 def test_forms_without_the_one_file_are_refused(idle: TestClient) -> None:
     content = json.dumps(TESTSET).encode()
     wrong: Sequence[dict[str, Any]] = (
@@ -238,18 +200,6 @@ def test_forms_without_the_one_file_are_refused(idle: TestClient) -> None:
     )
     for parts in wrong:
         assert fields(is_problem(idle.post(PATH, **parts), 422)) == ["file"]
-
-
-def test_a_gzip_file_is_unpacked_no_further_than_allowed(idle: TestClient) -> None:
-    is_problem(idle.post(PATH, files=upload(gzip.compress(b" " * 1_000_000))), 413)
-    for broken in (gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"more", b"\x1f\x8bnothing"):
-        assert "gzip" in is_problem(idle.post(PATH, files=upload(broken)), 422)["detail"]
-
-
-def test_large_bodies_are_refused(idle: TestClient) -> None:
-    large = {"questions": [{"id": "a", "body": BODY, "note": "x" * 20_000}]}
-    is_problem(idle.post(PATH, json=large), 413)
-    is_problem(idle.post(PATH, files=upload(json.dumps(large).encode())), 413)
 
 
 def test_the_ranker_is_checked_wherever_it_is_named(idle: TestClient) -> None:

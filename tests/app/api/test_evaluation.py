@@ -50,8 +50,8 @@ def test_faults_are_those_that_the_command_prints(
     submission["questions"][0]["documents"].append("https://example.org/1")
     submission["questions"][1]["id"] = "unknown\ud800"
     paths = [tmp_path / "submission", tmp_path / "testset"]
-    for path, content in zip(paths, (submission, TESTSET), strict=True):
-        path.write_text(json.dumps(content))
+    for path, each in zip(paths, (submission, TESTSET), strict=True):
+        path.write_text(json.dumps(each))
     printed = json.loads(command("validate", paths[0], "--testset", paths[1], "--json").out)
     content = json.dumps({"submission": submission, "testset": TESTSET}).encode()
     answer = client.post(VALIDATE, content=content, headers={"Content-Type": "application/json"}).json()

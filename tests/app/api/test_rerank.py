@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bioqa.app.answers.answering import Answerer
-from bioqa.app.answers.reranking import truncate_words
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
@@ -130,15 +129,6 @@ def test_long_texts_are_cut_where_asked_and_the_answer_says_so(client: TestClien
         "Metformin was",
         "The trial was short.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "cut"),
-    [("a b c", 2, "a b"), ("  a\u2003b c ", 2, "  a\u2003b"), ("a b", 2, "a b"), ("a", 5, "a"), ("", 1, "")],
-)
-def test_cutting_a_text(text: str, words: int, cut: str) -> None:
-    assert truncate_words(text, words) == cut
-    assert truncate_words(text, None) == truncate_words(text, 10**30) == text
 
 
 def test_the_clients_address_of_cohere_and_their_other_fields_are_taken(client: TestClient) -> None:

@@ -1,5 +1,6 @@
 """``bioqa index`` on what goes wrong: every citation that is not in the index is told."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,36 @@ def test_a_missing_file_makes_no_index(command: Run, tmp_path: Path) -> None:
     assert result.code == 2
     assert "no such file" in result.err
     assert not (tmp_path / "index").exists()
+
+
+def test_index_loads_once_and_info_tells_of_it(run: Run, medline: Path, tmp_path: Path) -> None:
+    first = run("index", medline, "--index", tmp_path / "index", "--workers", "1")
+    assert first.code == 0
+    assert "files loaded: 1 in" in first.err
+    assert "rejected 1 (PMID is no positive integer 1)" in first.err
+    again = run("index", medline, "--index", tmp_path / "index", "--workers", "1")
+    assert again.code == 0
+    assert "files loaded before: 1" in again.err
+    info = json.loads(run("info", "--index", tmp_path / "index", "--json").out)
+    assert (info["name"], info["documents"], info["without_abstract"]) == ("index", 1, 0)
+    assert [(f["name"], f["records"], f["upserted"]) for f in info["files"]] == [("medline.xml", 3, 1)]
+    shown = run("info", "--index", tmp_path / "index").out
+    assert "medline.xml" in shown
+    assert "1, 0 of them without abstract" in shown
+
+
+def test_index_names_a_broken_file_and_loads_the_others(
+    run: Run, medline: Path, broken: Path, tmp_path: Path
+) -> None:
+    result = run("index", broken, medline, "--index", tmp_path / "index", "--workers", "1")
+    assert result.code == 1
+    assert "broken.xml" in result.err
+    assert json.loads(run("info", "--index", tmp_path / "index", "--json").out)["documents"] == 1
+
+
+def test_the_index_can_be_named_by_the_environment(
+    run: Run, index_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "BIOQA_INDEX" in run("info").err
+    monkeypatch.setenv("BIOQA_INDEX", str(index_folder))
+    assert json.loads(run("info", "--json").out)["documents"] == 41

@@ -29,9 +29,9 @@ def service(index: Path, folder: Path) -> Iterator[tuple[subprocess.Popen[str], 
         sys.executable,
         "-m",
         "tests.app.jobs.restarted_service",
-        index,
-        folder,
-        folder.parent / "ranked",
+        str(index),
+        str(folder),
+        str(folder.parent / "ranked"),
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     try:

@@ -13,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
-from bioqa.app.answers.refusals import QueueFull, TimedOut
+from bioqa.app.answers.refusals import BatchesUnavailable, QueueFull, TimedOut
 from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.jobs import runner
 from bioqa.app.main import create_app
@@ -408,7 +408,7 @@ def test_a_fault_of_the_file_is_waited_out(
         def full(*arguments: Any) -> bool:
             times.append(1)
             if len(times) < 3:
-                raise runner.BatchesUnavailable("disk full")
+                raise BatchesUnavailable("disk full")
             return bool(real(*arguments))
 
         monkeypatch.setattr(store, "answer", full)

@@ -1,36 +1,23 @@
 """The MCP server, asked as assistants ask it: in this process, over pipes, and over HTTP."""
 
 import asyncio
-import json
-import os
-import socket
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import uvicorn
-from fastapi import FastAPI
 from mcp import Client
-from mcp.client.stdio import StdioServerParameters
-from mcp_types import CallToolResult, TextContent
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.service import Service
-from bioqa.app.cli.assistants import INSTALL
 from bioqa.app.main import create_app
 from bioqa.app.mcp.backends import Backend, LocalBackend, RemoteBackend
 from bioqa.app.mcp.server import create_server
 from bioqa.app.settings import Settings
-from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
-from tests.app.conftest import LexicalRanker, Run
+from tests.app.conftest import LexicalRanker
+from tests.app.mcp.calls import answered, refused
 from tests.app.requests import BODY
 
 SETTINGS = Settings(max_question_characters=300)
@@ -50,33 +37,6 @@ def backend(request: pytest.FixtureRequest, service: Service, answerer: Answerer
         return LocalBackend(service)
     app = create_app(SETTINGS, answerer)
     return RemoteBackend("http://bioqa.test/", transport=httpx2.ASGITransport(app))
-
-
-def called(target: Any, name: str, **arguments: Any) -> CallToolResult:
-    async def call() -> CallToolResult:
-        async with Client(target) as client:
-            return await client.call_tool(name, arguments)
-
-    return asyncio.run(call())
-
-
-def answered(target: Any, name: str, **arguments: Any) -> dict[str, Any]:
-    result = called(target, name, **arguments)
-    (text,) = result.content
-    assert isinstance(text, TextContent)
-    assert not result.is_error, text.text
-    found: dict[str, Any] = json.loads(text.text)  # for clients that read text only
-    assert found == result.structured_content
-    return found
-
-
-def refused(target: Any, name: str, **arguments: Any) -> str:
-    result = called(target, name, **arguments)
-    assert result.is_error
-    (text,) = result.content
-    assert isinstance(text, TextContent)
-    assert "Traceback" not in text.text
-    return text.text
 
 
 def test_search_gives_sentences_that_can_be_cited(backend: Backend) -> None:
@@ -172,132 +132,3 @@ def test_tools_are_described_for_models(service: Service) -> None:
     assert tools["search"].input_schema["required"] == ["question"]
     snippet = tools["search"].output_schema["$defs"]["FoundSnippet"]["properties"]
     assert {"pmid", "url", "section", "begin", "end", "text", "score"} == set(snippet)
-
-
-def test_an_index_that_is_away_is_told_and_found_again(tmp_path: Path, index_folder: Path) -> None:
-    def open_index() -> SearchIndex:
-        if not (tmp_path / "there").exists():
-            raise BioqaError("the index is away")
-        return TantivyIndex.open(index_folder)
-
-    service = Service(SETTINGS, [LexicalRanker()], open_index)
-    server = create_server(LocalBackend(service))
-    assert refused(server, "search", question=BODY) == "Error executing tool search: the index is away"
-    (tmp_path / "there").touch()
-    assert answered(server, "search", question=BODY)["documents"]
-    service.close()
-
-
-def test_a_service_that_is_away_or_none_is_told() -> None:
-    away = create_server(RemoteBackend("http://127.0.0.1:1"))
-    assert "the service at http://127.0.0.1:1 cannot be reached" in refused(away, "search", question="a")
-    other = FastAPI()
-    other.post("/v1/search")(lambda: {"hello": "world"})
-    none = create_server(RemoteBackend("http://none", transport=httpx2.ASGITransport(other)))
-    assert "http://none is no bioqa service" in refused(none, "search", question="a")
-
-
-def test_the_key_reaches_the_service() -> None:
-    seen = []
-
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        seen.append(request.headers.get("authorization"))
-        return httpx2.Response(401, json={"detail": "an API key is needed"})
-
-    transport = httpx2.MockTransport(answer)
-    for key in ("secret", None):
-        backend = RemoteBackend("http://bioqa.test", key, transport)
-        said = refused(create_server(backend), "get_document", pmid="1")
-        assert said.endswith("the service at http://bioqa.test refused (401): an API key is needed")
-        assert "secret" not in said
-    assert seen == ["Bearer secret", None]
-
-
-COMMAND = (sys.executable, "-c", "from bioqa.app.cli import main; main()", "mcp")
-ROOT = Path(__file__).parents[3]
-
-
-def test_over_pipes_as_assistants_start_it(index_folder: Path) -> None:
-    parameters = StdioServerParameters(
-        command=COMMAND[0], args=[*COMMAND[1:], "--index", str(index_folder)], cwd=ROOT, env=dict(os.environ)
-    )
-    found = answered(parameters, "search", question=BODY, max_snippets=1)
-    assert found["ranker"] == "soft"
-    assert found["index"] == "sample"
-    assert found["snippets"][0]["text"].startswith("The metformin group improved more than placebo")
-
-
-def test_nothing_but_the_protocol_is_on_stdout_and_the_end_of_stdin_ends_it() -> None:
-    """Also where something is wrong."""
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
-    asked = {"name": "search", "arguments": {"question": "Zebra?"}}
-    messages = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked},
-    ]
-    command = [*COMMAND, "--url", "http://127.0.0.1:1"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, text=True
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for message in messages:
-            process.stdin.write(json.dumps(message) + "\n")
-        process.stdin.flush()
-        replies = [json.loads(process.stdout.readline()) for _ in range(2)]
-        process.stdin.close()
-        assert process.stdout.read() == ""
-        assert process.wait(60) == 0
-    assert [reply["id"] for reply in replies] == [1, 2]
-    assert replies[0]["result"]["serverInfo"]["name"] == "bioqa"
-    assert replies[1]["result"]["isError"] is True
-    assert "cannot be reached" in replies[1]["result"]["content"][0]["text"]
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
-
-
-def test_over_http_before_a_running_service(application: FastAPI) -> None:
-    ports = free_port(), free_port()
-    config = uvicorn.Config(application, port=ports[0], log_level="critical", lifespan="off")
-    serving = uvicorn.Server(config)
-    thread = threading.Thread(target=serving.run)
-    thread.start()
-    arguments = ["--http", "--port", str(ports[1]), "--url", f"http://127.0.0.1:{ports[0]}"]
-    with subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, stderr=subprocess.DEVNULL) as process:
-        try:
-            wait_for(ports[1])
-            found = answered(f"http://127.0.0.1:{ports[1]}/mcp", "search", question=BODY)
-            foreign = httpx2.post(f"http://127.0.0.1:{ports[1]}/mcp", json={}, headers={"Host": "evil.test"})
-        finally:
-            process.terminate()
-            serving.should_exit = True
-            thread.join(30)
-    assert found["ranker"] == "lexical"
-    assert foreign.status_code == 421  # a page that got itself a name for this address
-
-
-def wait_for(port: int) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        with socket.socket() as trying:
-            if trying.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError(f"nothing listens at port {port}")
-
-
-def test_without_an_index_or_the_package_the_command_says_so(
-    command: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    result = command("mcp")
-    assert (result.code, "no index is named" in result.err) == (2, True)
-    monkeypatch.setitem(sys.modules, "mcp.server", None)
-    monkeypatch.delitem(sys.modules, "bioqa.app.mcp.server")
-    result = command("mcp", "--index", "x")
-    assert (result.code, result.out) == (2, "")
-    assert f"needs packages that are not installed: {INSTALL}" in result.err

@@ -42,7 +42,7 @@ def selected(expression: str) -> list[tuple[str, set[str]]]:
 
 def _selectors(expression: Any) -> Iterator[tuple[str, set[str]]]:
     if isinstance(expression, promql_parser.VectorSelector):
-        yield expression.name, {matcher.name for matcher in expression.matchers.matchers}
+        yield expression.name or "", {matcher.name for matcher in expression.matchers.matchers}
     for part in ("lhs", "rhs", "expr", "vector_selector"):
         if hasattr(expression, part):
             yield from _selectors(getattr(expression, part))

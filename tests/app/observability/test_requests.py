@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 from fastapi.testclient import TestClient
+from pydantic import SecretStr
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
@@ -52,7 +53,7 @@ def test_an_access_line_has_these_facts_and_no_others(client: TestClient, lines:
     "given", [None, "", "a b", "x" * 129, "<script>", 'a"b', "caf\u00e9", "a\x00b", "../etc", "a,b"]
 )
 def test_an_identifier_that_cannot_be_used_is_replaced(client: TestClient, given: str | None) -> None:
-    headers = {} if given is None else {"X-Request-ID": given.encode("latin-1")}
+    headers = {} if given is None else {b"X-Request-ID": given.encode("latin-1")}
     made = {client.get("/healthz", headers=headers).headers["x-request-id"] for _ in range(2)}
     assert len(made) == 2
     assert all(re.fullmatch(r"[0-9a-f]{32}", each) for each in made)
@@ -190,7 +191,10 @@ def test_no_secret_and_no_question_is_in_any_line_even_at_debug(
     keyfile.add(path, ApiKey("ada", digest(secret)))
     app = create_app(
         Settings(
-            api_keys_file=path, elastic_password="pass-word-1", elastic_api_key="key-2", elastic_user="u"
+            api_keys_file=path,
+            elastic_password=SecretStr("pass-word-1"),
+            elastic_api_key=SecretStr("key-2"),
+            elastic_user="u",
         ),
         answerer,
     )

@@ -1,8 +1,6 @@
 """Spans, as a collector would get them; and that nothing of this is loaded when it is off."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,7 +9,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from bioqa import app
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
 from bioqa.app.observability import traces
@@ -167,23 +164,3 @@ def test_the_collectors_usual_path_is_added(monkeypatch: pytest.MonkeyPatch, url
     monkeypatch.setattr(traces, "OTLPSpanExporter", Exporter)
     traces.to_collector(url).close()
     assert asked == [whole]
-
-
-def test_without_the_package_the_setting_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, answerer: Answerer
-) -> None:
-    monkeypatch.setitem(sys.modules, "opentelemetry.context", None)
-    monkeypatch.delitem(sys.modules, "bioqa.app.observability.traces")
-    monkeypatch.delattr("bioqa.app.observability.traces")
-    with pytest.raises(BioqaError, match=r"opentelemetry.*pip install 'bioqa\[otel\]'"):
-        create_app(Settings(otlp_endpoint="http://collector:4318"), answerer)
-
-
-def test_off_means_not_imported(monkeypatch: pytest.MonkeyPatch, answerer: Answerer) -> None:
-    monkeypatch.delitem(sys.modules, "bioqa.app.observability.traces")
-    create_app(Settings(), answerer)
-    assert "bioqa.app.observability.traces" not in sys.modules
-    sources = [
-        path for path in Path(app.__file__).parent.rglob("*.py") if "opentelemetry" in path.read_text()
-    ]
-    assert [path.name for path in sources] == ["traces.py"]

@@ -1,20 +1,16 @@
 """What other people's readers of the three formats make of our files."""
 
-from collections.abc import Callable
 from datetime import date
 
-import bibtexparser
-import nbib
+import nbib  # type: ignore[import-untyped]
 import pytest
-import rispy
-from bibtexparser.middlewares import LatexDecodingMiddleware
-from fastapi.testclient import TestClient
+import rispy  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bioqa.app.web import citations
 from bioqa.bioasq.domain import Document
-from tests.app.requests import fields, is_problem
+from tests.app.web.citing import read_bibtex
 
 HOSTILE = Document(
     "90000001",
@@ -46,12 +42,6 @@ def test_ris() -> None:
         "urls": ["http://www.ncbi.nlm.nih.gov/pubmed/90000001"],
     }
     assert second.keys() == first.keys() - {"abstract", "year"}
-
-
-def read_bibtex(written: str) -> list[tuple[str, dict[str, str]]]:
-    library = bibtexparser.parse_string(written, append_middleware=[LatexDecodingMiddleware()])
-    assert not library.failed_blocks
-    return [(entry.key, {field.key: field.value for field in entry.fields}) for entry in library.entries]
 
 
 NO_BRACES = {ord("{"): None, ord("}"): None}
@@ -102,36 +92,3 @@ def test_wrapped_lines_can_be_joined_again(spaces: str) -> None:
     begin = next(number for number, line in enumerate(lines) if line.startswith("AB  - "))
     assert len(lines) > begin + 3 or spaces != " "
     assert " ".join(line[6:] for line in lines[begin:]) == abstract
-
-
-def ris_pmids(text: str) -> list[str]:
-    return [record["accession_number"] for record in rispy.loads(text)]
-
-
-@pytest.mark.parametrize(
-    ("ending", "media_type", "pmids"),
-    [
-        ("ris", "application/x-research-info-systems", ris_pmids),
-        ("bib", "application/x-bibtex", lambda text: [entry["pmid"] for _, entry in read_bibtex(text)]),
-        ("nbib", "application/nbib", lambda text: [str(r["pubmed_id"]) for r in nbib.read(text)]),
-    ],
-)
-def test_files_to_save(
-    client: TestClient, ending: str, media_type: str, pmids: Callable[[str], list[str]]
-) -> None:
-    response = client.get(f"/citations.{ending}?pmid=90000003,90000001,90000003")
-    assert response.status_code == 200
-    assert response.headers["content-type"] == f"{media_type}; charset=utf-8"
-    assert response.headers["content-disposition"] == f'attachment; filename="pubmed-2-articles.{ending}"'
-    assert pmids(response.text) == ["90000003", "90000001"]
-    response = client.get(f"/citations.{ending}?pmid=90000001")
-    assert response.headers["content-disposition"] == f'attachment; filename="pubmed-90000001.{ending}"'
-    assert pmids(response.text) == ["90000001"]
-
-
-def test_what_cannot_be_cited(client: TestClient) -> None:
-    assert "ris, bib, nbib" in is_problem(client.get("/citations.doc?pmid=90000001"), 404)["detail"]
-    assert "90000999" in is_problem(client.get("/citations.ris?pmid=90000001,90000999"), 404)["detail"]
-    for pmids in ("", "x", "1,,2", "0", "1;2", ",".join(map(str, range(1, 102))), "9" * 19):
-        assert fields(is_problem(client.get("/citations.ris", params={"pmid": pmids}), 422)) == ["pmid"]
-    assert fields(is_problem(client.get("/citations.ris"), 422)) == ["pmid"]

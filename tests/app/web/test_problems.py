@@ -115,16 +115,3 @@ def test_a_full_line_tells_when_to_come_again(answerer: Answerer, monkeypatch: p
     assert response.headers["retry-after"] == "7"
     assert page.xpath("//input[@name='q']/@value") == ["rats"]
     assert "64 questions wait already. Please try again in 7 seconds." in " ".join(texts(page, "//main"))
-
-
-def test_static_files_are_cached_when_their_address_names_their_content(client: TestClient) -> None:
-    page = read(client.get("/"))
-    addresses = page.xpath("//link/@href | //script/@src | //img/@src")
-    assert len(set(addresses)) == 4
-    for address in addresses:
-        response = client.get(address)
-        assert response.status_code == 200
-        assert "immutable" in response.headers["cache-control"]
-    assert "cache-control" not in client.get("/static/style.css").headers
-    assert client.get("/static/style.css?v=1").headers["content-type"] == "text/css; charset=utf-8"
-    is_problem(client.get("/static/%2e%2e/pages.py?v=1"), 404)

@@ -1,0 +1,121 @@
+"""POST /v1/search over a small index and a ranker without weights."""
+
+import json
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.app.requests import BODY, fields, is_problem
+
+
+def test_search_answers_with_everything_that_the_contract_names(client: TestClient) -> None:
+    asked = {"body": BODY, "id": "7", "type": "yesno", "ideal_answer": ["ignored"], "concepts": None}
+    response = client.post("/v1/search", json=asked)
+    assert response.status_code == 200
+    answer = response.json()
+    assert (answer["id"], answer["type"], answer["body"]) == ("7", "yesno", BODY)
+    assert (answer["index"], answer["ranker"], answer["ranker_hash"]) == ("sample", "lexical", "00" * 32)
+    assert set(answer["timings_ms"]) == {"wait", "retrieve", "rerank", "select", "total"}
+    assert answer["truncated_sentences"] == 0
+    assert len(answer["documents"]) == len(answer["snippets"]) == 10
+    first = answer["documents"][0]
+    assert first["document"] == f"http://www.ncbi.nlm.nih.gov/pubmed/{first['pmid']}"
+    assert set(first) == {"document", "pmid", "title", "published", "score"}
+    assert set(answer["snippets"][0]) == {
+        "document",
+        "text",
+        "beginSection",
+        "endSection",
+        "offsetInBeginSection",
+        "offsetInEndSection",
+        "score",
+    }
+
+
+def test_search_defaults(client: TestClient) -> None:
+    answer = client.post("/v1/search", json={"body": BODY}).json()
+    assert (answer["id"], answer["type"]) == (None, None)
+
+
+def test_search_gives_as_much_as_is_asked_for(client: TestClient) -> None:
+    asked = {"body": "adults", "max_documents": 3, "max_snippets": 0, "ranker": "lexical", "candidates": 5}
+    answer = client.post("/v1/search", json=asked).json()
+    assert (len(answer["documents"]), answer["snippets"]) == (3, [])
+
+
+def test_search_by_date(client: TestClient) -> None:
+    asked = {"body": "statin", "published_before": "1997-01-01", "max_documents": 100}
+    days = [d["published"] for d in client.post("/v1/search", json=asked).json()["documents"]]
+    assert None in days
+    assert any(day is not None for day in days)
+    assert all(day is None or day < "1997-01-01" for day in days)
+
+
+def test_answers_are_the_same_to_the_byte_and_around_white_space(client: TestClient) -> None:
+    def answer(body: str) -> bytes:
+        response = client.post("/v1/search", json={"body": body})
+        shown = response.json()
+        assert json.loads(json.dumps(shown, allow_nan=False)) == shown
+        return response.content.split(b'"documents"')[1].split(b'"timings_ms"')[0]
+
+    assert answer(BODY) == answer(BODY) == answer(f"\t {BODY}\u2003\n")
+
+
+@pytest.mark.parametrize("body", ["zebra \0 crossing", "\U0001f9ec?", "title:statin AND (", "<script>"])
+def test_any_text_is_a_question(client: TestClient, body: str) -> None:
+    response = client.post("/v1/search", json={"body": body})
+    assert response.status_code == 200
+    assert response.json()["body"] == body
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "word"),
+    [
+        ({}, "body", "missing"),
+        ({"body": None}, "body", "string"),
+        ({"body": ""}, "body", "1"),
+        ({"body": " \u2003\n"}, "body", "white space"),
+        ({"body": "\u001c\u0085\ufeff"}, "body", "white space"),
+        ({"body": 7}, "body", "string"),
+        ({"body": ["x"]}, "body", "string"),
+        ({"body": "a\ud800"}, "body", "surrogate"),
+        ({"body": "x" * 301}, "body", "300"),
+        ({"body": "x", "id": ""}, "id", "1"),
+        ({"body": "x", "id": 5}, "id", "string"),
+        ({"body": "x", "type": "YesNo"}, "type", "yesno"),
+        ({"body": "x", "max_documents": 0}, "max_documents", "1"),
+        ({"body": "x", "max_documents": 101}, "max_documents", "100"),
+        ({"body": "x", "max_documents": "5"}, "max_documents", "integer"),
+        ({"body": "x", "max_documents": True}, "max_documents", "integer"),
+        ({"body": "x", "max_documents": None}, "max_documents", "integer"),
+        ({"body": "x", "max_snippets": -1}, "max_snippets", "0"),
+        ({"body": "x", "max_snippets": 1.5}, "max_snippets", "integer"),
+        ({"body": "x", "candidates": 1001}, "candidates", "1000"),
+        ({"body": "x", "candidates": 10**100}, "candidates", ""),
+        ({"body": "x", "published_before": "2020"}, "published_before", "YYYY-MM-DD"),
+        ({"body": "x", "published_before": "2020-02-30"}, "published_before", "date"),
+        ({"body": "x", "published_before": 1}, "published_before", "YYYY-MM-DD"),
+        ({"body": "x", "published_before": "2020-01-01T00:00:00"}, "published_before", "YYYY-MM-DD"),
+        ({"body": "x", "ranker": "no-such"}, "ranker", "lexical"),
+        ([], "the request's body", ""),
+        ("text", "the request's body", ""),
+        (None, "the request's body", ""),
+    ],
+)
+def test_bad_fields_of_a_search_are_named(client: TestClient, asked: object, field: str, word: str) -> None:
+    content = json.dumps(asked).encode()
+    response = client.post("/v1/search", content=content, headers={"Content-Type": "application/json"})
+    problem = is_problem(response, 422)
+    assert fields(problem) == [field]
+    assert word in problem["errors"][0]["message"]
+
+
+def test_all_bad_fields_are_named_at_once(client: TestClient) -> None:
+    problem = is_problem(client.post("/v1/search", json={"body": "", "type": "x", "max_documents": 0}), 422)
+    assert fields(problem) == ["body", "type", "max_documents"]
+
+
+def test_a_time_limit_that_is_none_is_refused(client: TestClient) -> None:
+    for asked in (99, 0, -1, 3_600_001, "500", 1.5):
+        problem = is_problem(client.post("/v1/search", json={"body": BODY, "timeout_ms": asked}), 422)
+        assert fields(problem) == ["timeout_ms"]

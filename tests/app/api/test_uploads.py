@@ -1,0 +1,40 @@
+"""Files over HTTP, as JSON or as a form's files."""
+
+import gzip
+import json
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.app.api.uploading import PATH, upload
+from tests.app.requests import BODY, is_problem
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "multipart/form-data",
+        "multipart/form-data; boundary=",
+        "multipart/form-data; boundary=x; charset=punycode",
+        "multipart/form-data; boundary=x; charset=\xff",
+    ],
+)
+@pytest.mark.parametrize(
+    "content", [b"", b"--x\r\n", b'--x\r\nContent-Disposition: a; name="\xff\x80"\r\n\r\n--x--']
+)
+def test_broken_forms_are_refused(idle: TestClient, kind: str, content: bytes) -> None:
+    sent = idle.post(PATH, content=content, headers={b"Content-Type": kind.encode("latin-1")})
+    assert sent.status_code in (400, 422)
+    is_problem(sent, sent.status_code)
+
+
+def test_a_gzip_file_is_unpacked_no_further_than_allowed(idle: TestClient) -> None:
+    is_problem(idle.post(PATH, files=upload(gzip.compress(b" " * 1_000_000))), 413)
+    for broken in (gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"more", b"\x1f\x8bnothing"):
+        assert "gzip" in is_problem(idle.post(PATH, files=upload(broken)), 422)["detail"]
+
+
+def test_large_bodies_are_refused(idle: TestClient) -> None:
+    large = {"questions": [{"id": "a", "body": BODY, "note": "x" * 20_000}]}
+    is_problem(idle.post(PATH, json=large), 413)
+    is_problem(idle.post(PATH, files=upload(json.dumps(large).encode())), 413)

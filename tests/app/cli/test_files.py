@@ -1,0 +1,77 @@
+"""``bioqa parse``, ``validate`` and ``evaluate``."""
+
+import json
+from pathlib import Path
+
+from tests.app.conftest import Run
+
+
+def test_parse_prints_events_as_json_lines_and_counts(run: Run, medline: Path) -> None:
+    result = run("parse", medline)
+    assert result.code == 0
+    upsert, delete = map(json.loads, result.out.splitlines())
+    assert (upsert["op"], upsert["pmid"], upsert["version"], upsert["year"]) == (
+        "upsert",
+        "90000901",
+        1,
+        2001,
+    )
+    assert upsert["abstract"] == "RESULTS: Zinc shortened colds. \u03b1-Zinc [did] not."
+    assert upsert["sentences"][0] == ["title", 0, len("Zinc & the common cold.")]
+    assert delete == {"op": "delete", "pmid": "90000902"}
+    assert "records 3: upserts 1, deletions 1, skipped 0, rejected 1" in result.err
+
+
+def test_parse_prints_nothing_of_a_broken_file_and_all_of_the_others(
+    run: Run, medline: Path, broken: Path, tmp_path: Path
+) -> None:
+    alone = run("parse", medline)
+    result = run("parse", broken, medline, tmp_path / "missing.xml")
+    assert (result.code, result.out) == (1, alone.out)
+    assert "broken.xml" in result.err
+    assert "missing.xml" in result.err
+
+
+def test_validate_prints_all_faults_and_exits_1(run: Run, tmp_path: Path, testset: Path) -> None:
+    submission = tmp_path / "submission"
+    submission.write_text(json.dumps({"questions": [{"id": "a", "documents": ["1"], "snippets": None}]}))
+    result = run("validate", submission, "--testset", testset)
+    assert result.code == 1
+    for line in ("a: documents[0]: ", "a: snippets: ", "b: id: "):
+        assert any(shown.startswith(line) for shown in result.out.splitlines())
+    faults = json.loads(run("validate", submission, "--json").out)
+    assert {fault["field"] for fault in faults} == {"documents[0]", "snippets"}
+
+
+def test_validate_exits_0_without_faults_and_2_without_a_file(run: Run, tmp_path: Path) -> None:
+    submission = tmp_path / "submission"
+    submission.write_text(json.dumps({"questions": [{"id": "a", "documents": [], "snippets": []}]}))
+    assert run("validate", submission).code == 0
+    assert run("validate", submission, "--json").out == "[]\n"
+    assert run("validate", tmp_path / "missing").code == 2
+
+
+def test_what_is_no_json_is_a_fault_of_a_submission(run: Run, tmp_path: Path) -> None:
+    submission = tmp_path / "submission"
+    submission.write_text("{")
+    result = run("validate", submission)
+    assert result.code == 1
+    assert "not JSON" in result.out
+
+
+def test_evaluate_prints_the_official_measures(run: Run, tmp_path: Path) -> None:
+    golden = tmp_path / "golden"
+    url = "http://www.ncbi.nlm.nih.gov/pubmed/1"
+    entry = {"id": "a", "type": "list", "body": "?", "documents": [url], "snippets": []}
+    golden.write_text(json.dumps({"questions": [entry, {**entry, "id": "b"}]}))
+    system = tmp_path / "system"
+    system.write_text(json.dumps({"questions": [entry]}))
+    result = run("evaluate", golden, system, "--edition", "8", "--json")
+    measures = json.loads(result.out)
+    assert (result.code, measures["map_documents"], measures["missing"]) == (0, 1.0, ["b"])
+    assert "in no mean: 1" in result.err
+    shown = run("evaluate", golden, system, "--edition", "5").out
+    assert "0.1000" in shown
+    assert "edition 5" in shown
+    assert run("evaluate", golden, system, "--edition", "7").code == 2
+    assert run("evaluate", golden, system).code == 2

@@ -1,0 +1,87 @@
+"""The server told to end, and a start that fails."""
+
+import socket
+import threading
+
+import pytest
+
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.http.listening import CannotListen, listen
+from bioqa.app.http.server import StartFailed, server_of
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from tests.app.answers.rankers import until
+from tests.app.http.served import served
+
+
+def test_told_to_end_it_answers_what_was_asked_and_takes_nothing_new(answerer: Answerer) -> None:
+    with served(answerer) as (service, threads):
+        asked = [threads.submit(service.ask, body) for body in ("metformin", "statin")]
+        service.gate.wait_until_ranking()
+        until(lambda: service.service.queue.waiting == 1)
+        service.told_to_end()
+        status, problem = service.ask("aspirin")
+        assert (status, "about to end" in problem["detail"]) == (503, True)
+        status, readiness = service.get("/readyz")
+        assert (status, "draining" in readiness["reasons"][0]) == (503, True)
+        assert service.get("/healthz")[0] == 200
+        service.gate.open.set()
+        assert [future.result(60)[0] for future in asked] == [200, 200]
+        assert service.ends()
+
+
+def test_draining_ends_in_time(answerer: Answerer) -> None:
+    with served(answerer, drain_s=0.1) as (service, threads):
+        first = threads.submit(service.ask, "metformin")
+        service.gate.wait_until_ranking()
+        others = [threads.submit(service.ask, "statin") for _ in range(3)]
+        until(lambda: service.service.queue.waiting == 3)
+        service.told_to_end()
+        assert [future.result(60)[0] for future in others] == [503] * 3
+        service.gate.open.set()
+        assert first.result(60)[0] == 200
+        assert service.ends()
+
+
+def test_a_second_signal_does_not_wait(answerer: Answerer) -> None:
+    with served(answerer) as (service, threads):
+        first = threads.submit(service.ask, "metformin")
+        service.gate.wait_until_ranking()
+        service.told_to_end()
+        assert not service.exits()
+        service.told_to_end()
+        assert service.exits()
+        service.gate.open.set()
+        assert first.result(60)[0] == 200
+        assert service.ends()
+
+
+def test_a_port_that_another_began_to_listen_at_meanwhile(answerer: Answerer) -> None:
+    (bound,) = listen("127.0.0.1", 0)
+    port = bound.getsockname()[1]
+    settings = Settings(port=port)
+    with bound, socket.create_server(("127.0.0.1", port)):
+        server = server_of(create_app(settings, answerer), settings)
+        with pytest.raises(CannotListen, match=f"127.0.0.1:{port}: another program listens there"):
+            server.run([bound])
+
+
+def test_an_application_that_does_not_start(answerer: Answerer) -> None:
+    app = create_app(Settings(), answerer)
+    app.state.batches = None
+    with pytest.raises(StartFailed, match="its log says why"):
+        server_of(app, Settings(port=0)).run()
+
+
+def test_where_it_listens_is_logged(answerer: Answerer, caplog: pytest.LogCaptureFixture) -> None:
+    settings = Settings(port=0)
+    server = server_of(create_app(settings, answerer), settings)
+    (bound,) = listen("127.0.0.1", 0)
+    port = bound.getsockname()[1]
+    thread = threading.Thread(target=server.run, args=([bound],))
+    with caplog.at_level("INFO", "bioqa"):
+        thread.start()
+        until(lambda: server.started)
+        server.should_exit = True
+        thread.join(30)
+    assert f"listening at http://127.0.0.1:{port}" in caplog.text

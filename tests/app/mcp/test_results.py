@@ -1,0 +1,42 @@
+"""What the tools hand out, made from what the service answers."""
+
+from dataclasses import replace
+
+from bioqa.app.answers.answering import Answer, Answerer
+from bioqa.app.http.schemas import search_answer, stored_document
+from bioqa.app.mcp.results import medline_document, search_result
+from bioqa.bioasq.domain import Question
+from tests.app.conftest import document
+from tests.app.requests import BODY
+
+
+def note(answer: Answer) -> str | None:
+    return search_result(search_answer(answer)).note
+
+
+def test_a_snippet_names_its_article(answerer: Answerer) -> None:
+    answer = answerer.answer(Question("", BODY))
+    result = search_result(search_answer(answer))
+    assert [s.pmid for s in result.snippets] == [s.document.pmid for s in answer.sentences]
+    assert {s.url for s in result.snippets} <= {d.url for d in result.documents}
+    assert result.documents[0].url == f"https://pubmed.ncbi.nlm.nih.gov/{answer.documents[0].document.pmid}/"
+
+
+def test_what_limits_a_result_is_noted(answerer: Answerer) -> None:
+    answer = answerer.answer(Question("", BODY))
+    assert note(answer) is None
+    assert note(replace(answer, truncated_sentences=2)) == "2 sentences were read only in part"
+    both = replace(answer, truncated_sentences=2, degraded="the ranker failed")
+    assert note(both) == "the ranker failed; 2 sentences were read only in part"
+    nothing = replace(answer, documents=(), sentences=())
+    assert note(nothing) == "no document of the index has a word of this question"
+
+
+def test_sentences_have_their_text() -> None:
+    made = medline_document(stored_document(document(1, "A title.", "One. Two.")))
+    assert [(s.section, s.text) for s in made.sentences] == [
+        ("title", "A title."),
+        ("abstract", "One."),
+        ("abstract", "Two."),
+    ]
+    assert [(part.begin, part.end) for part in made.parts] == [(0, 9)]
