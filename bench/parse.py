@@ -17,7 +17,7 @@ from itertools import chain, cycle, islice
 from pathlib import Path
 from unittest.mock import patch
 
-import pubmed_parser  # type: ignore[import-untyped]
+import pubmed_parser
 from lxml import etree
 
 from bioqa.indexer.medline.reader import read

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import sentencex  # type: ignore[import-untyped]
+import sentencex
 
 from bioqa.bioasq.domain import Document, Snippet
 from bioqa.bioasq.files import read_golden

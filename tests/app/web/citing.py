@@ -1,6 +1,6 @@
 """Reading citations with other people's readers."""
 
-import rispy  # type: ignore[import-untyped]
+import rispy
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares import LatexDecodingMiddleware
 

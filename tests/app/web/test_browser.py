@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 import uvicorn
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from bioqa.app.answers.answering import Answerer

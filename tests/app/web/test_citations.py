@@ -2,9 +2,9 @@
 
 from datetime import date
 
-import nbib  # type: ignore[import-untyped]
+import nbib
 import pytest
-import rispy  # type: ignore[import-untyped]
+import rispy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import nbib  # type: ignore[import-untyped]
+import nbib
 import pytest
 from fastapi.testclient import TestClient
 
