@@ -24,16 +24,20 @@ if TYPE_CHECKING:
     from bioqa.bioasq.files import read_golden as read_golden
     from bioqa.bioasq.files import read_submission as read_submission
     from bioqa.bioasq.files import read_testset as read_testset
+    from bioqa.bioasq.golden import Golden as Golden
     from bioqa.bioasq.measures import EDITIONS as EDITIONS
     from bioqa.bioasq.measures import Measures as Measures
     from bioqa.bioasq.validation import Fault as Fault
+    from bioqa.indexer.loading.run import LoadReport as LoadReport
     from bioqa.indexer.medline.events import Delete as Delete
     from bioqa.indexer.medline.events import Upsert as Upsert
     from bioqa.indexer.medline.reader import MedlineFile as MedlineFile
+    from bioqa.indexer.search.base import IndexStats as IndexStats
     from bioqa.measuring import evaluate as evaluate
     from bioqa.measuring import question_measures as question_measures
     from bioqa.measuring import validate as validate
     from bioqa.measuring import write_submission as write_submission
+    from bioqa.models.answers.ranking import Ranking as Ranking
     from bioqa.reading import Sample as Sample
     from bioqa.reading import read_medline as read_medline
     from bioqa.reading import sample as sample
@@ -52,11 +56,15 @@ _NAMES = {
     "bioqa.bioasq.domain": ("Candidate", "Document", "Question", "Response", "Sentence", "Snippet"),
     "bioqa.bioasq.errors": ("BioqaError",),
     "bioqa.bioasq.files": ("read_golden", "read_submission", "read_testset"),
+    "bioqa.bioasq.golden": ("Golden",),
     "bioqa.bioasq.measures": ("EDITIONS", "Measures"),
     "bioqa.bioasq.validation": ("Fault",),
-    "bioqa.indexer.medline.reader": ("MedlineFile",),
+    "bioqa.indexer.loading.run": ("LoadReport",),
     "bioqa.indexer.medline.events": ("Delete", "Upsert"),
+    "bioqa.indexer.medline.reader": ("MedlineFile",),
+    "bioqa.indexer.search.base": ("IndexStats",),
     "bioqa.measuring": ("evaluate", "question_measures", "validate", "write_submission"),
+    "bioqa.models.answers.ranking": ("Ranking",),
     "bioqa.reading": ("Sample", "read_medline", "sample"),
     "bioqa.searching": ("Index", "build_index", "open_index"),
     "bioqa.texts": ("RankedText", "TextSentence", "rank"),

@@ -5,7 +5,7 @@ from contextlib import closing
 from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bioqa.app.answers import opening
 from bioqa.app.settings import load_settings
@@ -13,7 +13,7 @@ from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import IndexStats, SearchIndex
 
 if TYPE_CHECKING:
-    from bioqa.indexer.loading.run import LoadReport
+    from bioqa.indexer.loading.run import LoadProgress, LoadReport
 
 
 class Index:
@@ -100,7 +100,7 @@ def build_index(
     *,
     workers: int | None = None,
     joiner: str = "",
-    progress: Callable[[Any], None] | None = None,
+    progress: Callable[["LoadProgress"], None] | None = None,
 ) -> "LoadReport":
     """Load MEDLINE files, plain or gzip, into an index, made if it is not there.
 
