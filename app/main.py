@@ -11,6 +11,7 @@ from fastapi.openapi.utils import get_openapi
 
 from bioqa.app import observability, web
 from bioqa.app.answers.answering import Answerer, IndexUnavailable, Ranker
+from bioqa.app.answers.engine import RankingProcesses
 from bioqa.app.answers.opening import load_rankers, open_index
 from bioqa.app.answers.service import Service
 from bioqa.app.api import (
@@ -30,6 +31,7 @@ from bioqa.app.http import errors
 from bioqa.app.http.limits import BodyLimit
 from bioqa.app.http.schemas import BatchTestSet
 from bioqa.app.jobs.batches import BatchJobs
+from bioqa.app.observability import logs
 from bioqa.app.security import guards
 from bioqa.app.settings import Settings, load_settings
 from bioqa.app.version import version
@@ -57,7 +59,13 @@ def create_app(
     """
     settings = settings or load_settings()
     if answerer is None:
-        service = Service(settings, load_rankers(settings), partial(open_index, settings))
+        configure_logs = partial(logs.configure, settings.log_level, settings.log_format)
+        rankers = (
+            RankingProcesses(settings, configure_logs)
+            if settings.ranking_processes
+            else load_rankers(settings)
+        )
+        service = Service(settings, rankers, partial(open_index, settings))
     else:
         service = Service(settings, [answerer.ranker, *further_rankers], lambda: answerer.index)
     app = FastAPI(

@@ -21,6 +21,10 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _processes() -> int:
+    return min(4, _cores())
+
+
 class SettingsError(BioqaError):
     """An environment variable or option has a value that cannot be used."""
 
@@ -125,6 +129,27 @@ class Settings(BaseSettings):
     api_keys_file: Path | None = Field(
         default=None, description="File of the hashed API keys; without one, everybody is let in."
     )
+    max_connections: int = Field(
+        default=1000,
+        ge=1,
+        le=100_000,
+        description="Open connections; with more, those idle longest are closed.",
+    )
+    max_connections_per_address: int = Field(
+        default=100,
+        ge=1,
+        le=100_000,
+        description="Open connections of one address that is no trusted proxy; more are closed.",
+    )
+    header_timeout_s: float = Field(
+        default=10,
+        gt=0,
+        le=3600,
+        description="Seconds that the headers of a request may take to arrive.",
+    )
+    body_timeout_s: float = Field(
+        default=60, gt=0, le=3600, description="Seconds that the body of a request may take to arrive."
+    )
     rate_per_minute: int = Field(
         default=0,
         ge=0,
@@ -141,11 +166,19 @@ class Settings(BaseSettings):
         default="127.0.0.1",
         description="Addresses, between commas, whose X-Forwarded-For and X-Forwarded-Proto are believed.",
     )
+    ranking_processes: int = Field(
+        default_factory=_processes,
+        ge=0,
+        le=64,
+        description="Processes that rank, one question (or batch of questions) each at a time; "
+        "0: the service's own process ranks.",
+    )
     ranking_threads: int = Field(
         default=1,
         ge=1,
         le=64,
-        description="How many questions, or batches of them, are ranked at the same time.",
+        description="How many questions, or batches of them, are ranked at the same time "
+        "where the service's own process ranks.",
     )
     retrieval_threads: int = Field(
         default=4, ge=1, le=64, description="For how many questions the index is searched at the same time."
@@ -187,6 +220,13 @@ class Settings(BaseSettings):
         default=1000,
         ge=1,
         description="A longer question is refused with 422; the memory of ranking grows with it.",
+    )
+    max_request_cpu_s: float = Field(
+        default=2,
+        gt=0,
+        le=3600,
+        description="Seconds of processor time that it may take to parse, check or rank what one request "
+        "sends; then it is refused with 422.",
     )
     max_rerank_characters: int = Field(
         default=1_000_000,

@@ -19,8 +19,8 @@ class IndexUnavailable(BioqaError):
     """The search index cannot be reached or used at the moment."""
 
 
-class Ranker(Protocol):
-    """A loaded checkpoint, as ``bioqa.models.reranker.Reranker`` and the cascade are."""
+class LoadedRanker(Protocol):
+    """What is known of a ranker that is loaded, in this process or in another."""
 
     @property
     def name(self) -> str: ...
@@ -33,6 +33,10 @@ class Ranker(Protocol):
 
     @property
     def calibration(self) -> Calibration: ...
+
+
+class Ranker(LoadedRanker, Protocol):
+    """A loaded checkpoint, as ``bioqa.models.reranker.Reranker`` and the cascade are."""
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking: ...
 

@@ -2,6 +2,9 @@
 
 from bioqa.bioasq.errors import BioqaError
 
+RETRY_AFTER_S = 5
+"""Where nothing can be estimated."""
+
 
 class Refused(BioqaError):
     """``retry_after_s``: seconds after which a retry is likely to succeed."""

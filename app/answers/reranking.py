@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from bioqa.app.answers.answering import Answer, Ranker, Retrieved, SearchOptions
+from bioqa.app.answers.answering import Answer, LoadedRanker, Ranker, Retrieved, SearchOptions
 from bioqa.bioasq.domain import Document, Question, Sentence
 from bioqa.bioasq.labels import is_label
 from bioqa.indexer.medline.sentences import sentences_of
@@ -77,7 +77,7 @@ def as_retrieved(texts: Sequence[GivenText], question: str, ranker: Ranker) -> R
     return Retrieved(Question("", question), options, candidates, index="", retrieve_ms=0.0)
 
 
-def scored_texts(answer: Answer, ranker: Ranker) -> list[ScoredText]:
+def scored_texts(answer: Answer, ranker: LoadedRanker) -> list[ScoredText]:
     """Return the texts of an answer, best first; equal ones in the order of the request.
 
     A text's score is the sigmoid of the ranker's: it gives the order, and is no calibrated probability. A

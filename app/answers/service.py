@@ -2,14 +2,12 @@
 
 import asyncio
 import logging
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
@@ -20,12 +18,16 @@ from bioqa.app.answers.answering import (
     Ranker,
     Retrieved,
     SearchOptions,
-    answer_by_bm25,
-    rank_and_select,
     retrieve,
 )
 from bioqa.app.answers.batching import AtCapacity, Batcher, Priority, QueueLimits, Ticket, whole_seconds
-from bioqa.app.answers.refusals import Draining, QueueFull, RankingFailed, TimedOut
+from bioqa.app.answers.engine import (
+    RankerDescription,
+    RankingProcesses,
+    RankingTask,
+    rank_or_degrade,
+)
+from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
 from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.answers.reranking import GivenText, as_retrieved
 from bioqa.app.settings import Settings
@@ -33,13 +35,12 @@ from bioqa.bioasq.domain import Document, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import IndexStats, SearchIndex
 
+SENTENCES = 10
+"""Of a candidate, about: how large a question is before its candidates are known."""
+
 log = logging.getLogger("bioqa")
 
 Result = TypeVar("Result")
-Retrieval = Callable[[], Retrieved]
-
-RETRY_AFTER_S = 5
-"""Where nothing can be estimated."""
 
 
 class UnknownRanker(BioqaError):
@@ -85,8 +86,8 @@ class _Request:
 
 
 @dataclass(frozen=True, slots=True)
-class _RankingTask:
-    """A question with its candidates, and the ranker it is for."""
+class _LocalTask:
+    """A question with its candidates, and the ranker it is for: ranked in this process."""
 
     ranker: Ranker
     retrieved: Retrieved
@@ -98,26 +99,34 @@ class Service:
     """Answers questions that wait in one ``queue``; ``counts`` and ``observers`` are for monitoring."""
 
     def __init__(
-        self, settings: Settings, rankers: Sequence[Ranker], open_index: Callable[[], SearchIndex]
+        self,
+        settings: Settings,
+        rankers: Sequence[Ranker] | RankingProcesses,
+        open_index: Callable[[], SearchIndex],
     ) -> None:
-        """The first ranker is the default. Raises BioqaError if two have one name."""
+        """The first ranker is the default. Raises BioqaError if two have one name, or if the processes cannot
+        be started.
+        """
         self.settings = settings
-        self.rankers = {ranker.name: ranker for ranker in rankers}
-        if len(self.rankers) < len(rankers):
-            names = ", ".join(ranker.name for ranker in rankers)
+        self.processes = rankers if isinstance(rankers, RankingProcesses) else None
+        loaded: Sequence[Ranker | RankerDescription]
+        loaded = rankers.open() if isinstance(rankers, RankingProcesses) else rankers
+        self.rankers = {ranker.name: ranker for ranker in loaded}
+        if len(self.rankers) < len(loaded):
+            names = ", ".join(ranker.name for ranker in loaded)
             raise BioqaError(f"rankers are served by name, but two have the same: {names}")
-        self.ranker = rankers[0]
+        self.ranker = loaded[0]
         self.counts = OutcomeCounts()
         self.observers: list[Callable[[Answer], None]] = []
         """Called with every answer, in the event loop: they must neither block nor raise."""
         self.draining = False
         limits = QueueLimits(
-            threads=settings.ranking_threads,
+            threads=self.processes.count if self.processes else settings.ranking_threads,
             capacity=settings.queue_capacity,
             batch=settings.batch_questions,
             batch_size=settings.batch_sentences,
         )
-        self.queue: Batcher[_RankingTask, Answer] = Batcher(self._rank, limits)
+        self.queue: Batcher[_LocalTask | RankingTask, Answer] = Batcher(self._rank, limits)
         self._index = ReopeningIndex(open_index)
         self._requests = 0
         self._retrievers = self._new_retrievers()
@@ -143,7 +152,7 @@ class Service:
         if timeout_s is not None or priority == "interactive":
             timeout_s = min(most, most if timeout_s is None else timeout_s)
         with self._request(_Request(priority, timeout_s)) as request:
-            return await self._counted(request, self._retrieval(question, options), chosen)
+            return await self._counted(request, RankingTask(chosen.name, question, options))
 
     async def rank(self, question: str, texts: Sequence[GivenText], *, ranker: str | None = None) -> Answer:
         """Rank given texts: an answer with all of them as documents, best first, and without sentences.
@@ -152,7 +161,8 @@ class Service:
         """
         chosen = self.ranker_named(ranker)
         with self._request(_Request("interactive", self.settings.request_timeout_s)) as request:
-            return await self._counted(request, partial(as_retrieved, texts, question, chosen), chosen)
+            task = RankingTask(chosen.name, Question("", question), texts=tuple(texts))
+            return await self._counted(request, task)
 
     async def answer_all(
         self, questions: Sequence[Question], options: SearchOptions, *, ranker: str | None = None
@@ -170,7 +180,7 @@ class Service:
                 for question in questions:
                     if len(tasks) >= ahead:
                         answers.append(await tasks.popleft())
-                    asking = self._counted(request, self._retrieval(question, options), chosen)
+                    asking = self._counted(request, RankingTask(chosen.name, question, options))
                     tasks.append(asyncio.create_task(asking))
                 while tasks:
                     answers.append(await tasks.popleft())
@@ -179,7 +189,7 @@ class Service:
                     task.cancel()
         return answers
 
-    def ranker_named(self, name: str | None) -> Ranker:
+    def ranker_named(self, name: str | None) -> Ranker | RankerDescription:
         """Return the ranker of that name, the default one for None. Raises UnknownRanker."""
         if name is None:
             return self.ranker
@@ -202,6 +212,9 @@ class Service:
     def reasons_not_ready(self) -> list[str]:
         if self.draining:
             return ["the service is draining: it ends when the accepted requests are answered"]
+        if self.processes and (trouble := self.processes.trouble):
+            log.warning("not ready: %s", trouble)
+            return ["no ranking process is running; see the service's log"]
         try:
             documents = self.stats().documents
         except IndexUnavailable as error:
@@ -227,6 +240,8 @@ class Service:
         self.queue.close(_draining())
         retrievers, self._retrievers = self._retrievers, self._new_retrievers()
         retrievers.shutdown(cancel_futures=True)
+        if self.processes:
+            self.processes.close()
         self._index.close()
         self.draining = False
 
@@ -245,10 +260,10 @@ class Service:
         finally:
             self._requests -= 1
 
-    async def _counted(self, request: _Request, retrieval: Retrieval, ranker: Ranker) -> Answer:
+    async def _counted(self, request: _Request, task: RankingTask) -> Answer:
         try:
             with self.queue.enter(request.priority, even_if_full=request.admitted) as ticket:
-                answer = await self._answer(ticket, retrieval, ranker, request.timeout_s)
+                answer = await self._answer(ticket, task, request.timeout_s)
         except AtCapacity as error:
             self.counts.refused += 1
             raise self._full() from error
@@ -264,19 +279,24 @@ class Service:
             observer(answer)
         return answer
 
-    def _retrieval(self, question: Question, options: SearchOptions) -> Retrieval:
-        return partial(self._index.ask, lambda index: retrieve(index, question, options))
-
-    async def _answer(
-        self, ticket: Ticket, retrieval: Retrieval, ranker: Ranker, timeout_s: float | None
-    ) -> Answer:
-        asked_at = time.perf_counter()
+    async def _answer(self, ticket: Ticket, task: RankingTask, timeout_s: float | None) -> Answer:
         deadline = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
-        retrieved = await self._result(self._retrievers.submit(copy_context().run, retrieval), deadline)
-        sentences = sum(len(candidate.document.sentences) for candidate in retrieved.candidates)
-        task = _RankingTask(ranker, replace(retrieved, asked_at=asked_at))
-        ranking = self.queue.submit(ticket, ranker.name, sentences, task)
+        queued: _LocalTask | RankingTask = task
+        size = SENTENCES * (task.options.candidates if task.texts is None else len(task.texts))
+        ranker = self.rankers[task.ranker]
+        if not isinstance(ranker, RankerDescription):
+            retrieving = self._retrievers.submit(copy_context().run, self._retrieve, ranker, task)
+            queued = _LocalTask(ranker, await self._result(retrieving, deadline))
+            size = sum(len(candidate.document.sentences) for candidate in queued.retrieved.candidates)
+        ranking = self.queue.submit(ticket, task.ranker, size, queued)
         return await self._result(ranking, deadline, finish=True)
+
+    def _retrieve(self, ranker: Ranker, task: RankingTask) -> Retrieved:
+        if task.texts is not None:
+            retrieved = as_retrieved(task.texts, task.question.body, ranker)
+        else:
+            retrieved = self._index.ask(lambda index: retrieve(index, task.question, task.options))
+        return replace(retrieved, asked_at=task.asked_at)
 
     async def _result(
         self, future: "Future[Result]", deadline: float | None, *, finish: bool = False
@@ -297,26 +317,20 @@ class Service:
         finally:
             waiting.cancel()
 
-    def _rank(self, tasks: Sequence[_RankingTask]) -> Sequence[Answer | Exception]:
+    def _rank(self, tasks: Sequence[_LocalTask | RankingTask]) -> Sequence[Answer | Exception]:
         """Rank questions for one ranker, in a thread of the queue."""
-        if len(tasks) == 1:
-            return tasks[0].context.run(self._rank_together, tasks)
-        return self._rank_together(tasks)
-
-    def _rank_together(self, tasks: Sequence[_RankingTask]) -> Sequence[Answer | Exception]:
-        ranker, retrieved = tasks[0].ranker, [task.retrieved for task in tasks]
-        try:
-            return rank_and_select(ranker, retrieved)
-        except Exception as error:
-            if len(tasks) > 1:
-                # One question may have caused it: rank each alone, so that the others get their answers.
-                log.warning("%d questions could not be ranked together: %r", len(tasks), error)
-                return [answer for task in tasks for answer in self._rank([task])]
-            log.exception("the ranker %s failed", ranker.name)
-        if not self.settings.allow_degraded:
-            return [RankingFailed(f"the ranker {ranker.name} failed", RETRY_AFTER_S)]
-        reason = f"the ranker {ranker.name} failed: documents as BM25 found them, sentences by BM25"
-        return [answer_by_bm25(ranker, retrieved[0], reason)]
+        local = [task for task in tasks if isinstance(task, _LocalTask)]
+        if not local:
+            assert self.processes is not None
+            given = [task for task in tasks if isinstance(task, RankingTask)]
+            return self.processes.answer(given, wait_s=self.settings.request_timeout_s)
+        run = local[0].context.run if len(local) == 1 else Context().run
+        return run(
+            rank_or_degrade,
+            local[0].ranker,
+            [task.retrieved for task in local],
+            allow_degraded=self.settings.allow_degraded,
+        )
 
     def _retry_after_s(self) -> int:
         return whole_seconds(self.queue.wait_s)

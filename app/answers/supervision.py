@@ -1,4 +1,4 @@
-"""Background tasks that are watched: what ends one is logged, counted, shown by /readyz, and it starts again."""
+"""Background tasks that are watched: if one ends, that is logged, counted and shown, and it restarts."""
 
 import asyncio
 import logging

@@ -18,8 +18,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
@@ -55,10 +55,8 @@ class TooMuchWork(BioqaError):
 class TaskLimits:
     """What one task may use. None: no limit."""
 
-    cpu_s: int | None = None
+    cpu_s: float | None = None
     """Seconds of processor time, over all threads of the process."""
-    memory_bytes: int | None = None
-    """Data that the process may hold above what it held before its first task."""
     wall_s: float | None = None
     """Seconds until the process is ended and replaced."""
 
@@ -75,17 +73,18 @@ class Workers(Generic[Task, Result]):
         count: int,
         *,
         name: str,
-        limits: TaskLimits = NO_LIMITS,
+        memory_bytes: int | None = None,
     ) -> None:
         """``start`` runs once in every process, and returns what does a task there. It is pickled, so it must
-        be a function of a module (or a ``partial`` of one). Processes start with ``open``.
+        be a function of a module (or a ``partial`` of one). ``memory_bytes``: data that a process may hold
+        above what it held before its first task. Processes start with ``open``.
         """
         self.name = name
         self.count = count
         self.replaced = 0
         """Processes that died or were ended, since the start."""
         self._start = start
-        self._limits = limits
+        self._memory_bytes = memory_bytes
         self._changed = threading.Condition()
         self._idle: list[_Process] = []
         self._running: set[_Process] = set()
@@ -113,7 +112,7 @@ class Workers(Generic[Task, Result]):
             self._closed = False
             self._why = "the processes are starting"
         if wait:
-            self._add(_Process(self._start, self._limits, self.name))
+            self._add(_Process(self._start, self._memory_bytes, self.name))
         for _ in range(self.count - self.ready):
             self._replace(after_s=0.0)
 
@@ -127,14 +126,14 @@ class Workers(Generic[Task, Result]):
         for process in ending:
             process.end()
 
-    def call(self, task: Task, *, wait_s: float | None = None) -> Result:
+    def call(self, task: Task, *, limits: TaskLimits = NO_LIMITS, wait_s: float | None = None) -> Result:
         """What the task comes to. ``wait_s``: how long to wait for a free process.
 
         Raises what the work raises, TooMuchWork, WorkerLost and NoWorker.
         """
         process = self._take(wait_s)
         try:
-            outcome = process.ask(task)
+            outcome = process.ask(task, limits)
         except WorkerLost as error:
             self._lose(process, error)
             raise
@@ -192,7 +191,7 @@ class Workers(Generic[Task, Result]):
                 if self._changed.wait_for(lambda: self._closed, after_s):
                     return
             try:
-                process = _Process(self._start, self._limits, self.name)
+                process = _Process(self._start, self._memory_bytes, self.name)
             except Exception as error:  # noqa: BLE001  # the edge of this thread; the next try may succeed
                 with self._changed:
                     self._deaths += 1
@@ -216,9 +215,10 @@ class _Raised:
 class _Process:
     """One process, started and ready. Raises what ``start`` raised in it, or WorkerLost."""
 
-    def __init__(self, start: Callable[[], Callable[[Any], Any]], limits: TaskLimits, name: str) -> None:
+    def __init__(
+        self, start: Callable[[], Callable[[Any], Any]], memory_bytes: int | None, name: str
+    ) -> None:
         self._name = name
-        self._wall_s = limits.wall_s
         self._begun = time.monotonic()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", "from bioqa.app.answers.workers import serve; serve()"],
@@ -228,7 +228,7 @@ class _Process:
             start_new_session=True,  # control-C is the parent's to handle; this one ends with its pipe
         )
         try:
-            ready = self._converse((start, limits), None)
+            ready = self._converse((start, memory_bytes), None)
         except BaseException:
             self.end()
             raise
@@ -240,9 +240,9 @@ class _Process:
     def age_s(self) -> float:
         return time.monotonic() - self._begun
 
-    def ask(self, task: object) -> Any:
+    def ask(self, task: object, limits: TaskLimits) -> Any:
         """Raises WorkerLost."""
-        return self._converse(task, self._wall_s)
+        return self._converse((task, limits.cpu_s), limits.wall_s)
 
     def end(self) -> None:
         self._process.kill()
@@ -309,33 +309,32 @@ def serve() -> None:
             os.dup2(nothing.fileno(), 0)
         os.dup2(2, 1)
         with suppress(EOFError, BrokenPipeError):  # the parent is gone
-            start, limits = _receive(incoming)
+            start, memory_bytes = _receive(incoming)
             work = _attempt(start, outgoing)
             if work is None:
                 return
-            _answer(outgoing, None)
-            limited = _Limited(limits)
+            _send(outgoing, None)
+            if memory_bytes is not None:
+                most = _data_bytes() + memory_bytes
+                resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
             while True:
-                task = _receive(incoming)
+                task, cpu_s = _receive(incoming)
                 try:
-                    with limited:
+                    with _limited(cpu_s):
                         outcome = work(task)
                 except Exception as error:  # noqa: BLE001  # whoever called gets it
                     outcome = _Raised(_portable(error))
                 del task
-                _answer(outgoing, outcome)
+                _send(outgoing, outcome)
+                del outcome
 
 
 def _attempt(start: Callable[[], Callable[[Any], Any]], outgoing: IO[bytes]) -> Callable[[Any], Any] | None:
     try:
         return start()
     except Exception as error:  # noqa: BLE001  # whoever started the process gets it
-        _answer(outgoing, _Raised(_portable(error)))
+        _send(outgoing, _Raised(_portable(error)))
         return None
-
-
-def _answer(outgoing: IO[bytes], outcome: object) -> None:
-    _send(outgoing, outcome)
 
 
 def _portable(error: Exception) -> Exception:
@@ -347,25 +346,23 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-class _Limited:
-    """Bounds what runs inside it. At a limit the task raises TooMuchWork, and the process goes on."""
-
-    def __init__(self, limits: TaskLimits) -> None:
-        self._limits = limits
-        if limits.memory_bytes is not None:
-            most = _data_bytes() + limits.memory_bytes
-            resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
-
-    def __enter__(self) -> None:
-        if self._limits.cpu_s is not None:
-            signal.signal(signal.SIGPROF, _too_long)
-            signal.setitimer(signal.ITIMER_PROF, self._limits.cpu_s)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if self._limits.cpu_s is not None:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-        if isinstance(error, MemoryError):
+@contextmanager
+def _limited(cpu_s: float | None) -> Iterator[None]:
+    """At a limit the task raises TooMuchWork, and the process goes on."""
+    if cpu_s is not None:
+        signal.signal(signal.SIGPROF, _too_long)
+        signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    try:
+        yield
+    except MemoryError:
+        raise TooMuchWork("it takes more memory than one request may use") from None
+    except RuntimeError as error:
+        if "can't allocate memory" in str(error):  # torch's words for the same
             raise TooMuchWork("it takes more memory than one request may use") from None
+        raise
+    finally:
+        if cpu_s is not None:
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _too_long(number: int, frame: object) -> None:

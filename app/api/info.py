@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from fastapi import APIRouter
 
-from bioqa.app.answers.answering import IndexUnavailable, Ranker
+from bioqa.app.answers.answering import IndexUnavailable, LoadedRanker
 from bioqa.app.answers.service import CurrentService
 from bioqa.app.http.schemas import IndexInfo, Info, Limits, RankerInfo
 from bioqa.app.settings import MAX_CANDIDATES
@@ -43,5 +43,5 @@ def about(service: CurrentService) -> Info:
     )
 
 
-def _ranker(ranker: Ranker) -> RankerInfo:
+def _ranker(ranker: LoadedRanker) -> RankerInfo:
     return RankerInfo(name=ranker.name, hash=ranker.hash)

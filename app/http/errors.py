@@ -15,8 +15,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from bioqa.app.answers.answering import IndexUnavailable
-from bioqa.app.answers.refusals import BatchesUnavailable, QueueFull, Refused
-from bioqa.app.answers.service import RETRY_AFTER_S, UnknownRanker
+from bioqa.app.answers.refusals import RETRY_AFTER_S, BatchesUnavailable, QueueFull, Refused
+from bioqa.app.answers.service import UnknownRanker
+from bioqa.app.answers.workers import TooMuchWork
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -72,6 +73,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(UnknownRanker, _unknown_ranker)
     app.add_exception_handler(IndexUnavailable, _unavailable)
     app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(TooMuchWork, _too_much)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(BadBody, _bad_body)
     app.add_exception_handler(BatchesUnavailable, _no_batches)
@@ -154,6 +156,10 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     status = 429 if isinstance(error, QueueFull) else 503
     return problem(status, str(error), headers={"Retry-After": str(error.retry_after_s)})
+
+
+async def _too_much(request: Request, error: Exception) -> Response:
+    return problem(422, f"the request cannot be answered: {error}; send less at once")
 
 
 async def _unknown_ranker(request: Request, error: Exception) -> Response:

@@ -3,13 +3,16 @@
 import logging
 import socket
 import time
+from functools import partial
 from types import FrameType
+from typing import cast
 
 import uvicorn
 from fastapi import FastAPI
 
 from bioqa.app.answers.service import Service
 from bioqa.app.http.listening import cannot_listen
+from bioqa.app.http.protocol import BoundedProtocol, ConnectionLimits, Connections
 from bioqa.app.settings import Settings
 from bioqa.bioasq.errors import BioqaError
 
@@ -70,8 +73,18 @@ class Server(uvicorn.Server):
 
 def server_of(app: FastAPI, settings: Settings) -> Server:
     """``run()`` serves until a signal comes."""
+    limits = ConnectionLimits(
+        settings.max_connections,
+        settings.max_connections_per_address,
+        settings.header_timeout_s,
+        settings.body_timeout_s,
+    )
+    proxies = {address.strip() for address in settings.trusted_proxies.split(",")}
+    connections = Connections(limits.within_descriptors(), proxies)
+    app.state.connections = connections
     config = uvicorn.Config(
         app,
+        http=cast("type[BoundedProtocol]", partial(BoundedProtocol, connections=connections)),
         host=settings.host,
         port=settings.port,
         log_config=None,  # its messages go the way of all others

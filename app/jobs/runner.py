@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
-from bioqa.app.answers.answering import Answer, IndexUnavailable, Ranker, SearchOptions
+from bioqa.app.answers.answering import Answer, IndexUnavailable, LoadedRanker, SearchOptions
 from bioqa.app.answers.refusals import BatchesUnavailable, Draining, QueueFull, RankingFailed, TimedOut
 from bioqa.app.answers.service import Service, UnknownRanker
 from bioqa.app.jobs.database import Database
@@ -133,7 +133,7 @@ class Runner:
             return True
         return False
 
-    async def _try(self, batch: BatchJob, ranker: Ranker) -> None:
+    async def _try(self, batch: BatchJob, ranker: LoadedRanker) -> None:
         """A batch that nothing can be done with must not hold up the others for ever."""
         try:
             await self._work(batch, ranker)
@@ -158,7 +158,7 @@ class Runner:
                 raise BatchesUnavailable(f"batches.lock cannot be used: {error}") from error
         return True
 
-    async def _work(self, batch: BatchJob, ranker: Ranker) -> None:
+    async def _work(self, batch: BatchJob, ranker: LoadedRanker) -> None:
         """Until the batch is finished, was cancelled, or its index or ranker turned out to be another."""
         waits = _waits()
         while (source := await self._source(ranker)) is None:
@@ -177,7 +177,7 @@ class Runner:
                 return
         await self._finish(batch)
 
-    async def _source(self, ranker: Ranker) -> AnswerSource | None:
+    async def _source(self, ranker: LoadedRanker) -> AnswerSource | None:
         """What answers now; None while the index is away."""
         try:
             stats = await asyncio.to_thread(self._service.stats)

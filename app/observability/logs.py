@@ -8,17 +8,13 @@ import json
 import logging
 import sys
 from collections.abc import Mapping
-from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
+from bioqa.app.answers.context import request_id, trace_id
+from bioqa.app.observability.repeats import CountRepeats
+
 Format = Literal["auto", "text", "json"]
-
-request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-"""Of the request that is answered at the moment, if any is."""
-
-trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
-"""Of its trace, in hexadecimal, if traces are made."""
 
 FACTS = "facts"
 """What a record may carry beside its message, as ``extra={FACTS: {…}}``."""
@@ -35,6 +31,7 @@ def configure(level: str, format: Format, stream: TextIO | None = None) -> None:
     handler = logging.StreamHandler(stream)
     handler.setFormatter(TextFormatter() if format == "text" else JsonFormatter())
     handler.addFilter(mark)
+    handler.addFilter(CountRepeats())
     logging.captureWarnings(True)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 

@@ -13,7 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bioqa.app.observability.logs import FACTS, request_id
+from bioqa.app.answers.context import request_id
+from bioqa.app.observability.logs import FACTS
 
 HEADER = "X-Request-ID"
 USABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")

@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from bioqa.app.answers.answering import Answer
-from bioqa.app.observability.logs import request_id, trace_id
+from bioqa.app.answers.context import request_id, trace_id
 from bioqa.app.version import version
 from bioqa.bioasq.errors import BioqaError
 

@@ -115,6 +115,8 @@ def answerer(index_folder: Path) -> Answerer:
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in Settings.model_fields:
         monkeypatch.delenv(f"BIOQA_{name.upper()}", raising=False)
+    # Processes take seconds to start: those tests that are about them ask for them.
+    monkeypatch.setenv("BIOQA_RANKING_PROCESSES", "0")
 
 
 @pytest.fixture(scope="session")

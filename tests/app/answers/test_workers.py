@@ -149,27 +149,27 @@ def test_a_process_that_dies_fails_its_task_alone_and_is_replaced(made: Make, nu
 
 
 def test_a_task_that_takes_too_long_is_ended_with_its_process(made: Make) -> None:
-    pool = made(limits=TaskLimits(wall_s=0.2))
+    pool = made()
     pool.open()
     with pytest.raises(WorkerLost, match=r"more than 0\.2 s"):
-        pool.call(("sleep", 60))
+        pool.call(("sleep", 60), limits=TaskLimits(wall_s=0.2))
     assert pool.call(("echo", 1)) == 1
 
 
 def test_a_task_that_needs_too_much_processor_time_fails_and_the_process_stays(made: Make) -> None:
-    pool = made(limits=TaskLimits(cpu_s=1))
+    pool, limits = made(), TaskLimits(cpu_s=1)
     pool.open()
     pid = pool.call(("pid", None))
     with pytest.raises(TooMuchWork, match="processor time"):
-        pool.call(("spin", 60))
+        pool.call(("spin", 60), limits=limits)
     assert pool.call(("pid", None)) == pid
     # Each task has the whole of it.
     for _ in range(3):
-        pool.call(("spin", 0.5))
+        pool.call(("spin", 0.5), limits=limits)
 
 
 def test_a_task_that_needs_too_much_memory_fails_and_the_process_stays(made: Make) -> None:
-    pool = made(limits=TaskLimits(memory_bytes=50_000_000))
+    pool = made(memory_bytes=50_000_000)
     pool.open()
     pid = pool.call(("pid", None))
     with pytest.raises(TooMuchWork, match="memory"):

@@ -1,0 +1,21 @@
+"""The request in whose name something is done, for log lines, wherever it is done."""
+
+from contextvars import ContextVar
+
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+"""Of the request that is answered at the moment, if any is."""
+
+trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
+"""Of its trace, in hexadecimal, if traces are made."""
+
+Origin = tuple[str | None, str | None]
+"""Both, to be carried into another process."""
+
+
+def origin() -> Origin:
+    return request_id.get(), trace_id.get()
+
+
+def set_origin(origin: Origin) -> None:
+    request_id.set(origin[0])
+    trace_id.set(origin[1])
