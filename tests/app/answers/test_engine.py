@@ -1,0 +1,220 @@
+"""Ranking in processes: the same answers, and what becomes of questions when a process fails."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from bioqa.app.answers.answering import Answer, Answerer, IndexUnavailable, Ranker, Retrieved, SearchOptions
+from bioqa.app.answers.engine import Engine, RankingProcesses, RankingTask, rank_or_degrade
+from bioqa.app.answers.opening import open_index
+from bioqa.app.answers.refusals import RankingFailed
+from bioqa.app.answers.reopening import ReopeningIndex
+from bioqa.app.answers.reranking import GivenText
+from bioqa.app.answers.service import Service
+from bioqa.app.answers.workers import TooMuchWork
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Candidate, Question
+from bioqa.bioasq.errors import BioqaError
+from bioqa.models.answers.ranking import Ranking
+from tests.app.conftest import LexicalRanker
+
+QUESTION = Question("q1", "Does metformin improve cohorts?")
+
+
+class TellingRanker(LexicalRanker):
+    """Does to its process what the question says."""
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
+        match question.split()[0]:
+            case "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "fail":
+                raise RuntimeError("a shape does not fit")
+            case "spin":
+                while True:
+                    pass
+        return super().rank(question, candidates)
+
+
+class DeadlyIndex:
+    """Ends its process, as a truncated segment does."""
+
+    def search(self, *_: object) -> list[Candidate]:
+        os.kill(os.getpid(), signal.SIGBUS)
+        return []
+
+
+def no_logs() -> None:
+    pass
+
+
+def start(settings: Settings, configure_logs: Callable[[], None]) -> Engine:
+    rankers: list[Ranker] = [TellingRanker()]
+    index = ReopeningIndex(partial(open_index, settings))
+    return Engine(rankers, index, allow_degraded=settings.allow_degraded)
+
+
+def start_over_damage(settings: Settings, configure_logs: Callable[[], None]) -> Engine:
+    return Engine([TellingRanker()], ReopeningIndex(DeadlyIndex), allow_degraded=True)  # type: ignore[arg-type]
+
+
+Make = Callable[..., RankingProcesses]
+
+
+@pytest.fixture
+def made(index_folder: Path) -> Iterator[Make]:
+    opened: list[RankingProcesses] = []
+
+    def make(start: Callable[..., Engine] = start, **given: object) -> RankingProcesses:
+        settings = Settings.model_validate({"index": str(index_folder), "ranking_processes": 1, **given})
+        processes = RankingProcesses(settings, no_logs, start)
+        opened.append(processes)
+        processes.open()
+        return processes
+
+    yield make
+    for each in opened:
+        each.close()
+
+
+def same(answer: Answer | Exception, other: Answer) -> bool:
+    assert isinstance(answer, Answer)
+    return replace(answer, timings_ms=other.timings_ms) == other
+
+
+def asked(body: str = QUESTION.body) -> RankingTask:
+    return RankingTask("lexical", replace(QUESTION, body=body))
+
+
+def test_the_answers_are_those_of_one_process(made: Make, answerer: Answerer) -> None:
+    questions = [replace(QUESTION, body=f"Does {drug} improve cohorts?") for drug in ("aspirin", "insulin")]
+    processes = made()
+    alone = [processes.answer([RankingTask("lexical", each)], wait_s=None)[0] for each in questions]
+    together = processes.answer([RankingTask("lexical", each) for each in questions], wait_s=None)
+    for question, first, second in zip(questions, alone, together, strict=True):
+        expected = answerer.answer(question)
+        assert same(first, expected)
+        assert same(second, expected)
+
+
+def test_options_reach_the_process(made: Make) -> None:
+    task = RankingTask("lexical", QUESTION, SearchOptions(max_documents=3, max_snippets=2, candidates=20))
+    (answer,) = made().answer([task], wait_s=None)
+    assert isinstance(answer, Answer)
+    assert (len(answer.documents), len(answer.sentences), answer.candidates) == (3, 2, 20)
+
+
+def test_given_texts_are_ranked(made: Make) -> None:
+    texts = (GivenText("Warfarin was given."), GivenText("Metformin improved all cohorts."))
+    (answer,) = made().answer([RankingTask("lexical", QUESTION, texts=texts)], wait_s=None)
+    assert isinstance(answer, Answer)
+    assert [each.document.abstract for each in answer.documents] == [texts[1].text, texts[0].text]
+
+
+def test_the_rankers_are_described(index_folder: Path) -> None:
+    processes = RankingProcesses(Settings(index=str(index_folder), ranking_processes=1), no_logs, start)
+    (ranker,) = processes.open()
+    processes.close()
+    assert (ranker.name, ranker.hash, ranker.config) == ("lexical", LexicalRanker.hash, LexicalRanker.config)
+    assert ranker.calibration == LexicalRanker.calibration
+
+
+def test_where_the_ranker_fails_bm25_answers(made: Make) -> None:
+    (answer,) = made().answer([asked("fail metformin")], wait_s=None)
+    assert isinstance(answer, Answer)
+    assert answer.degraded
+    assert answer.documents
+
+
+def test_one_question_that_kills_its_process_is_answered_without_the_ranker(made: Make) -> None:
+    processes = made()
+    killed, fine = processes.answer([asked("die metformin"), asked()], wait_s=60)
+    assert isinstance(killed, Answer)
+    assert killed.degraded
+    assert isinstance(fine, Answer)
+    assert fine.degraded is None
+    assert processes.replaced >= 2
+
+
+def test_without_degraded_answers_it_gets_none(made: Make) -> None:
+    (answer,) = made(allow_degraded=False).answer([asked("die metformin")], wait_s=60)
+    assert isinstance(answer, RankingFailed)
+
+
+def test_an_index_that_kills_processes_leaves_the_service_alive(made: Make) -> None:
+    processes = made(start_over_damage)
+    (answer,) = processes.answer([asked()], wait_s=60)
+    assert isinstance(answer, RankingFailed)
+
+
+def test_texts_that_take_too_long_are_refused_and_the_process_stays(made: Make) -> None:
+    processes = made(max_request_cpu_s=0.5)
+    task = RankingTask("lexical", Question("", "spin"), texts=(GivenText("a"),))
+    (answer,) = processes.answer([task], wait_s=None)
+    assert isinstance(answer, TooMuchWork)
+    assert processes.replaced == 0
+
+
+def test_a_missing_index_is_told_and_questions_are_answered_when_it_is_there(
+    made: Make, index_folder: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "index"
+    processes = made(index=str(place))
+    (answer,) = processes.answer([asked()], wait_s=None)
+    assert isinstance(answer, IndexUnavailable)
+    place.symlink_to(index_folder)
+    (answer,) = processes.answer([asked()], wait_s=None)
+    assert isinstance(answer, Answer)
+
+
+def test_a_ranker_that_cannot_be_loaded_is_told_at_the_start(index_folder: Path) -> None:
+    settings = Settings(index=str(index_folder), ranking_processes=1, ranker="no-such-ranker")
+    with pytest.raises(BioqaError, match="no-such-ranker"):
+        Service(settings, RankingProcesses(settings, no_logs), lambda: open_index(settings))
+
+
+def test_the_service_answers_over_processes_as_without(sample_index: Path) -> None:
+    body = {"body": "Which drugs inhibit PCSK9?"}
+    answers = []
+    for processes in (0, 1):
+        settings = Settings(index=str(sample_index), ranking_processes=processes)
+        with TestClient(create_app(settings)) as client:
+            answer = client.post("/v1/search", json=body).json()
+            assert client.get("/readyz").status_code == 200
+            assert client.get("/v1/models").json()["models"][0]["name"] == "soft"
+            given = {"query": "PCSK9", "documents": ["No.", "PCSK9 is inhibited."], "max_sentences": 1}
+            ranked = client.post("/v1/rerank", json=given).json()
+        assert [each["index"] for each in ranked["results"]] == [1, 0]
+        del answer["timings_ms"]
+        answers.append(answer)
+    assert answers[0] == answers[1]
+
+
+def test_without_processes_the_service_is_not_ready(sample_index: Path) -> None:
+    app = create_app(Settings(index=str(sample_index), ranking_processes=1))
+    with TestClient(app) as client:
+        service: Service = app.state.service
+        assert service.processes is not None
+        service.processes.close()
+        answer = client.get("/readyz")
+        assert answer.status_code == 503
+        assert "no ranking process" in answer.text
+        assert client.get("/healthz").status_code == 200
+
+
+def test_ranked_together_one_that_fails_does_not_take_the_others_with_it(answerer: Answerer) -> None:
+    candidates = answerer.index.search("metformin", 5)
+    retrieved = [
+        Retrieved(Question("", body), SearchOptions(), candidates, "index", 1.0)
+        for body in ("metformin", "fail metformin")
+    ]
+    fine, failed = rank_or_degrade(TellingRanker(), retrieved, allow_degraded=False)
+    assert isinstance(fine, Answer)
+    assert isinstance(failed, RankingFailed)
