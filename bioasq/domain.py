@@ -1,6 +1,6 @@
-"""The task's language: what is asked, what is searched, and what is answered.
+"""Questions, documents, sentences, snippets and responses: the vocabulary that all packages share.
 
-Offsets are 0-based Unicode code points, the end exclusive, counted anew in each section.
+Offsets are 0-based Unicode code points; the end is exclusive; each section is counted from 0.
 """
 
 from dataclasses import dataclass
@@ -8,14 +8,13 @@ from datetime import date
 from typing import Literal
 
 Section = Literal["title", "abstract"]
-QuestionType = Literal["yesno", "factoid", "list", "summary"]
 
 PUBMED_URL = "http://www.ncbi.nlm.nih.gov/pubmed/"
-"""How a submission names a document; the official evaluator compares whole strings: no other form counts."""
-
+"""Prefix of a document's URL in a submission. The official evaluator compares whole strings, so no other form
+counts, https included."""
 
 MAX_ITEMS = 10
-"""Documents, and snippets, that an answer may have."""
+"""Maximum number of documents, and of snippets, in an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +35,9 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a structured abstract, its label included: ``abstract[begin:end]`` starts with ``LABEL: ``.
+    """A part of a structured abstract, including its label: ``abstract[begin:end]`` starts with ``LABEL: ``.
 
-    An unlabelled part has an empty label.
+    The label is empty if the part has none.
     """
 
     label: str
@@ -50,8 +49,8 @@ class Part:
 class Document:
     """A citation. ``abstract`` is the BioASQ string: parts with their labels, joined by the index's joiner.
 
-    ``published`` is the earliest day that the record allows (a year alone gives 1 January), or None.
-    ``sentences`` are in reading order, the title's first.
+    ``published`` is the earliest day that agrees with the record (1 January if only the year is known), or
+    None. ``sentences`` are in reading order, those of the title first.
     """
 
     pmid: str
@@ -80,7 +79,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A document that the first stage found, with its BM25 score."""
+    """A document retrieved by the first stage, with its BM25 score."""
 
     document: Document
     score: float
@@ -88,11 +87,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A snippet as BioASQ files hold it.
+    """A snippet as it appears in BioASQ files.
 
-    Golden files break every rule, so the sections are any string and the offsets any integer here;
-    what this project writes has ``begin_section == end_section``, a ``Section``, and
-    ``text == section_text[begin:end]``.
+    Golden files break every rule of the format, so any string is accepted as a section and any integer as
+    an offset. Snippets written by this project have ``begin_section == end_section``, which is a
+    ``Section``, and ``text == section_text[begin:end]``.
     """
 
     document: str
@@ -105,7 +104,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One question's documents (URLs) and snippets, best first: an entry of a submission or a golden file."""
+    """An entry of a submission or a golden file: a question's documents (URLs) and snippets, best first."""
 
     question: Question
     documents: tuple[str, ...]

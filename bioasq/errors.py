@@ -1,5 +1,5 @@
-"""The root of what can go wrong in a way that the user can act on."""
+"""The base class of all errors that the user can act on."""
 
 
 class BioqaError(Exception):
-    """Something that the user can act on; its text is shown as it is."""
+    """An error that the user can act on. Its message is shown to the user unchanged."""

@@ -1,4 +1,4 @@
-"""BioASQ files: test sets and golden files in, submissions out."""
+"""Reading test sets, golden files and submissions; writing submissions."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,24 +21,24 @@ __all__ = [
 
 
 def read_testset(path: str | Path) -> tuple[Question, ...]:
-    """The questions of a test set, plain or gzip, in order.
+    """Read the questions of a test set, plain or gzip, in the file's order.
 
-    Raises BioqaError, naming file, question and field, if the file or anything needed in it is bad.
+    Raises BioqaError, naming file, question and field, if the file or a required field is invalid.
     """
     return parse_testset(read_json(path), str(path))
 
 
 def parse_testset(data: object, name: str) -> tuple[Question, ...]:
-    """The questions of an already parsed test set, which errors call ``name``.
+    """Read the questions of a parsed test set; ``name`` stands for it in error messages.
 
-    An id is any string that is not empty and not seen before; a type is one of BioASQ's four, or absent.
-    Other keys are ignored. Raises BioqaError for anything else, and for a set without questions.
+    Ids are unique strings that are not empty; a type is one of BioASQ's four, or absent. Other keys are
+    ignored. Raises BioqaError for anything else, and for a test set without questions.
     """
     questions: dict[str, Question] = {}
     for where, entry in question_entries(data, name):
         question = _question(entry, where)
         if question.id in questions:
-            raise BioqaError(f"{where}: id: stands for an earlier question too")
+            raise BioqaError(f"{where}: id: duplicate question id")
         questions[question.id] = question
     if not questions:
         raise BioqaError(f"{name}: questions: must hold at least one question")
@@ -46,7 +46,7 @@ def parse_testset(data: object, name: str) -> tuple[Question, ...]:
 
 
 def read_golden(path: str | Path) -> Golden:
-    """A golden file, plain or gzip, with the count of every irregularity that the reader passed over.
+    """Read a golden file, plain or gzip, counting every irregularity that was tolerated.
 
     Raises BioqaError as ``parse_golden`` does.
     """
@@ -54,21 +54,21 @@ def read_golden(path: str | Path) -> Golden:
 
 
 def read_submission(path: str | Path) -> Golden:
-    """A system's file for evaluation; it is read as leniently as a golden file, and as truthfully counted."""
+    """Read a system's file for evaluation, as leniently as a golden file."""
     return read_golden(path)
 
 
 def submission_dict(responses: Iterable[Response]) -> dict[str, object]:
-    """A submission as JSON's objects, with BioASQ's keys and no others.
+    """Convert responses into a submission ready for JSON, with BioASQ's keys and no others.
 
-    A question without type gets no ``type`` key: the official tool's phase A does not need one, and crashes
-    on null. Raises BioqaError, naming question and field, for text that no UTF-8 file can hold.
+    For a question without type, the ``type`` key is omitted: the official tool's phase A does not need it,
+    and crashes on null. Raises BioqaError, naming question and field, for text that UTF-8 cannot encode.
     """
     return {"questions": [_response_dict(response) for response in responses]}
 
 
 def write_submission(path: str | Path, responses: Iterable[Response]) -> None:
-    """Write a submission to a file of any name, atomically: a reader sees the old file or the whole new one.
+    """Write a submission atomically: a reader sees either the old file or the complete new one.
 
     Raises BioqaError if the file cannot be written, or as ``submission_dict`` does.
     """
@@ -114,7 +114,7 @@ def _snippet_dict(snippet: Snippet) -> dict[str, object]:
 
 def _refuse_lone_surrogates(value: object, where: str) -> None:
     if isinstance(value, str) and has_lone_surrogate(value):
-        raise BioqaError(f"{where}: holds half a character (a lone surrogate), which no UTF-8 file can")
+        raise BioqaError(f"{where}: holds half a character (a lone surrogate), which UTF-8 cannot encode")
     if isinstance(value, dict):
         for key, item in value.items():
             _refuse_lone_surrogates(item, f"{where}: {key}")

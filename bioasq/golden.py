@@ -1,6 +1,6 @@
-"""Golden files as they really are: read whatever their irregularities, which are counted.
+"""A lenient reader of golden files: irregularities are tolerated and counted.
 
-System files are read the same way, so that an evaluation never depends on who wrote a file.
+System files are read the same way, so that an evaluation does not depend on who wrote a file.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ SNIPPET_KEYS = (
 
 
 class Irregularity(StrEnum):
-    """What a file does against the format's rules and is read nevertheless."""
+    """A violation of the format that the reader tolerates."""
 
     DUPLICATE_QUESTION = "question id seen before"
     NO_BODY = "question without body"
@@ -51,7 +51,7 @@ class Irregularity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """A file's responses, as they stand in it, and how often it has which irregularity."""
+    """A file's responses, unchanged and in order, and how often each irregularity occurs."""
 
     responses: tuple[Response, ...]
     irregularities: Mapping[str, int]
@@ -60,8 +60,8 @@ class Golden:
 def parse_golden(data: object, name: str) -> Golden:
     """Read a parsed golden or system file.
 
-    Raises BioqaError, naming file (``name``), question and field, where no reading is possible: a value of a
-    wrong type, a question without id, a snippet without document or offsets.
+    Raises BioqaError, naming file (``name``), question and field, for what cannot be tolerated: a value of
+    the wrong type, a question without id, a snippet without document or offsets.
     """
     found: Counter[Irregularity] = Counter()
     responses = []
@@ -76,7 +76,10 @@ def parse_golden(data: object, name: str) -> Golden:
 
 
 def question_entries(data: object, name: str) -> Iterator[tuple[str, dict[str, object]]]:
-    """Each question's JSON object with the words that place it; raises BioqaError where there is none."""
+    """Yield each question's JSON object, with its location for error messages.
+
+    Raises BioqaError if the file is no object with a list of questions, or an entry is no object.
+    """
     if not isinstance(data, dict):
         raise BioqaError(f"{name}: must be an object with the key questions, not {shown(data)}")
     entries = data.get("questions")
@@ -91,7 +94,7 @@ def question_entries(data: object, name: str) -> Iterator[tuple[str, dict[str, o
 
 
 def text_field(entry: Mapping[str, object], key: str, where: str) -> str | None:
-    """A field that holds a string, or None if it is missing or null; raises BioqaError otherwise."""
+    """Return a string field, or None if it is missing or null; raises BioqaError for any other type."""
     value = entry.get(key)
     if value is None or isinstance(value, str):
         return value
@@ -99,7 +102,7 @@ def text_field(entry: Mapping[str, object], key: str, where: str) -> str | None:
 
 
 def id_field(entry: Mapping[str, object], where: str) -> str:
-    """A question's id: any string that is not empty; raises BioqaError otherwise."""
+    """Return a question's id; raises BioqaError unless it is a string that is not empty."""
     identifier = text_field(entry, "id", where)
     if not identifier:
         raise BioqaError(f"{where}: id: must be a string that is not empty")
@@ -136,7 +139,7 @@ def _documents(entry: Mapping[str, object], where: str, found: Counter[Irregular
 
 
 def is_document_url(document: str) -> bool:
-    """Whether the document is named in the one form that the official evaluator counts."""
+    """Whether the document is named in the only form that the official evaluator counts."""
     pmid = document.removeprefix(PUBMED_URL)
     return pmid != document and pmid.isascii() and pmid.isdigit() and not pmid.startswith("0")
 
@@ -144,7 +147,7 @@ def is_document_url(document: str) -> bool:
 def _items(
     entry: Mapping[str, object], key: str, where: str, found: Counter[Irregularity]
 ) -> Iterator[tuple[int, object]]:
-    """A list's items with their positions, without nulls; nothing for a list that is null or missing."""
+    """Yield a list's items with their positions, without nulls; nothing if the list is null or missing."""
     value = entry.get(key)
     if value is None:
         found[Irregularity.NULL_LIST if key in entry else Irregularity.MISSING_LIST] += 1

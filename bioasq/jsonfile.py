@@ -1,4 +1,4 @@
-"""JSON (and other) files in and out: strict, plain or gzip, written whole or not at all."""
+"""Strict reading of JSON, plain or gzip, and atomic writing of files."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_json(path: str | Path) -> object:
-    """The parsed content of a JSON file, plain or gzip whatever its name.
+    """Read and parse a JSON file; gzip is recognised by its content, not by the file's name.
 
     Raises BioqaError, naming the file, if it cannot be read or is not UTF-8 JSON (NaN and Infinity are not).
     """
@@ -22,7 +22,7 @@ def read_json(path: str | Path) -> object:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """A file's content, plain or gzip whatever its name. Raises BioqaError, naming the file."""
+    """Read a file, decompressing it if it is gzip, whatever its name. Raises BioqaError, naming the file."""
     try:
         raw = Path(path).read_bytes()
         return gzip.decompress(raw) if raw.startswith(GZIP_MAGIC) else raw
@@ -33,7 +33,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def parse_json(raw: bytes, name: str) -> object:
-    """Parse UTF-8 JSON; raises BioqaError, which calls the source by ``name``."""
+    """Parse UTF-8 JSON. Raises BioqaError, in which ``name`` stands for the source."""
     try:
         return json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
@@ -45,20 +45,20 @@ def parse_json(raw: bytes, name: str) -> object:
 
 
 def write_json(path: str | Path, data: object) -> None:
-    """Write UTF-8 JSON so that ``path`` holds, at every moment, its old content or all of the new.
+    """Write UTF-8 JSON atomically: at any time, ``path`` has either its old content or all of the new.
 
-    Raises BioqaError, naming the file, if it cannot be written; then nothing of it is left behind.
-    ValueError for NaN and lone surrogates, which no JSON reader accepts.
+    Raises BioqaError, naming the file, if it cannot be written; no temporary file is left behind.
+    ValueError for NaN and lone surrogates, which JSON readers reject.
     """
     write_bytes(path, json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2).encode("utf-8") + b"\n")
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write ``content`` as ``write_json`` does. Raises BioqaError, naming the file."""
+    """Write ``content`` atomically, as ``write_json`` does. Raises BioqaError, naming the file."""
     path = Path(path)
     if path.exists() and not path.is_file():
         raise BioqaError(f"{path}: cannot be written: not a regular file")
-    # In the same folder, because a rename is atomic only within one file system.
+    # In the same folder: a rename is atomic only within one file system.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         try:
@@ -72,7 +72,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Whether the text holds half of a character: JSON's ``\\ud800`` can say it, UTF-8 cannot."""
+    """Whether the text has half of a surrogate pair: ``\\ud800`` is valid JSON, but not UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -81,7 +81,7 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def shown(value: object) -> str:
-    """A JSON value in a message, in JSON's words and of bounded length."""
+    """Format a JSON value for an error message, as JSON and shortened."""
     if isinstance(value, str):
         return json.dumps(value if len(value) <= 80 else value[:77] + "...")
     if isinstance(value, bool) or value is None:
@@ -103,7 +103,7 @@ def _write_synced(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename in the folder outlive a power cut."""
+    """Make a rename in the folder durable: without it, a power cut may undo the rename."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Labels of an abstract's sections inside its text: "METHODS:", "Results and discussion:"."""
+"""Labels of sections in the text of an abstract, such as "METHODS:" or "Results and discussion:"."""
 
 import re
 
@@ -16,13 +16,13 @@ _WORDS = (
 _PHRASE = rf"(?i:{_WORDS})(?:(?: |, ?| ?/ ?| and | & | of )(?i:{_WORDS})){{0,5}}"
 
 LABEL = rf"(?:[A-Z]{{3}}[A-Z /,&()-]*|(?=[A-Z]){_PHRASE}):"
-"""A regular expression: capitals, or a capitalised phrase of words that name sections; then a colon."""
+"""Regular expression: capitals, or a capitalised phrase of words that name sections; then a colon."""
 
 _WHOLE = re.compile(LABEL)
 
 
 def is_label(document: Document, sentence: Sentence) -> bool:
-    """Whether the sentence is nothing but the label of a part of the abstract: it answers no question."""
+    """Whether the sentence consists of a section label only. Such a sentence answers no question."""
     text = document.sentence_text(sentence)
     if sentence.section == "title" or not text.endswith(":") or text == ":":
         return False

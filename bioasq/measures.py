@@ -1,8 +1,8 @@
-"""The official measures of BioASQ task B phase A, to the last digit.
+"""The official measures of BioASQ task B phase A, reproduced exactly.
 
-They follow EvaluatorTask1b of BioASQ's Evaluation-Measures, slips included, so that a number printed here can
-stand beside one that the organisers publish. Differences between the editions: the divisor of average
-precision, and whether a question without gold counts.
+They follow EvaluatorTask1b of BioASQ's Evaluation-Measures, including its bugs, so that results can be
+compared with those that the organisers publish. Editions differ in the divisor of average precision, and in
+whether questions without gold count.
 """
 
 from collections import defaultdict
@@ -15,17 +15,18 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.overlap import Span, merged_spans, overlap, pmid_of
 
 EDITIONS = (2, 3, 5, 8, 9)
-"""2 for BioASQ 1 and 2, 3 for 3 and 4, 5 for 5 to 7, 8 for 8, 9 for 9 and later."""
+"""Edition 2 is used for BioASQ 1 and 2; 3 for 3 and 4; 5 for 5 to 7; 8 for 8; 9 for 9 and later."""
 
 GMAP_EPSILON = 0.00001
 
 
 @dataclass(frozen=True, slots=True)
 class ItemMeasures:
-    """One question's documents or snippets. ``gold`` counts the golden items, repeats and overlaps united.
+    """Measures of one question's documents or snippets.
 
-    Snippet average precision can exceed 1: the evaluator takes any snippet of a golden snippet's document
-    as relevant.
+    ``gold`` is the number of golden items, with duplicates and overlapping snippets merged. Average
+    precision of snippets can exceed 1: the evaluator takes any snippet from the document of a golden
+    snippet for relevant.
     """
 
     precision: float
@@ -44,11 +45,11 @@ class QuestionMeasures:
 
 @dataclass(frozen=True, slots=True)
 class MeanMeasures:
-    """Means over ``questions`` questions; all zero when there is none.
+    """Means over ``questions`` questions; all zero if there are none.
 
-    A question without gold has average precision 0 in ``gmap`` too. The one known deviation: the official
-    code divides 0 by 0 for a question without golden snippets in editions 2 and 8, and its snippet GMAP then
-    takes the question for a perfect one.
+    In ``gmap``, too, a question without gold has average precision 0. This is the one known deviation from
+    the official code: in editions 2 and 8 it divides 0 by 0 for a question without golden snippets, and its
+    snippet GMAP then counts the question as perfect.
     """
 
     precision: float
@@ -61,10 +62,10 @@ class MeanMeasures:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What the official tool prints for a submission, and which golden questions it passed over.
+    """The official tool's results for a submission.
 
-    ``missing_ids``: golden questions that the system lacks. The official tool skips them, so they are in no
-    mean.
+    ``missing_ids``: golden questions that the system did not answer. The official tool skips them, so they
+    are not part of any mean.
     """
 
     edition: int
@@ -78,7 +79,7 @@ class Measures:
         return len(self.missing_ids)
 
     def official(self) -> dict[str, float]:
-        """The measures under the names of the official tool's output."""
+        """The measures by the names in the official tool's output."""
         return {
             f"{name}_{kind}": value
             for kind, means in (("documents", self.documents), ("snippets", self.snippets))
@@ -93,9 +94,10 @@ class Measures:
 
 
 def evaluate(golden: Sequence[Response], system: Sequence[Response], edition: int) -> Measures:
-    """The official measures of ``system`` against ``golden``; raises BioqaError for an unknown edition.
+    """Compute the official measures of ``system`` against ``golden``.
 
-    Of several responses to one question the first counts, and responses to unknown questions do not.
+    If the system has several responses to one question, the first counts; responses to unknown questions
+    are ignored. Raises BioqaError for an unknown edition.
     """
     questions = per_question(golden, system, edition)
     answered = {response.question.id for response in system}
@@ -116,9 +118,9 @@ def evaluate(golden: Sequence[Response], system: Sequence[Response], edition: in
 def per_question(
     golden: Sequence[Response], system: Sequence[Response], edition: int
 ) -> list[QuestionMeasures]:
-    """Each golden question that the system answers, in the golden order.
+    """Measure each golden question that the system answered, in the golden file's order.
 
-    Questions without gold are here in every edition; ``gold == 0`` tells which ones edition 9 leaves out of
+    Questions without gold are included in every edition; edition 9 leaves those with ``gold == 0`` out of
     its means. Raises BioqaError for an unknown edition.
     """
     _check_edition(edition)
@@ -137,7 +139,7 @@ def per_question(
 
 
 def document_measures(golden: Sequence[str], response: Sequence[str], edition: int) -> ItemMeasures:
-    """Measures of one question's documents, compared as whole strings; repeats count once."""
+    """Measure one question's documents, compared as whole strings; duplicates count once."""
     relevant = set(golden)
     ranked = list(dict.fromkeys(response))
     hits, precisions = 0, 0.0
@@ -155,7 +157,7 @@ def document_measures(golden: Sequence[str], response: Sequence[str], edition: i
 
 
 class GoldSnippets:
-    """One question's golden snippets, merged and indexed once to measure many responses."""
+    """One question's golden snippets, merged and indexed once, to measure many responses quickly."""
 
     def __init__(self, snippets: Sequence[Snippet]) -> None:
         spans = merged_spans(snippets)
@@ -167,7 +169,7 @@ class GoldSnippets:
             self._by_pmid[pmid_of(span.document)].append(span)
 
     def f1(self, response: Sequence[Snippet]) -> float:
-        """The official F1, the same in every edition."""
+        """The official F1, which is the same in every edition."""
         return _f1(*self._precision_and_recall(merged_spans(response)))
 
     def measures(self, response: Sequence[Snippet], edition: int) -> ItemMeasures:
@@ -176,15 +178,15 @@ class GoldSnippets:
         return _item_measures(precision, recall, self._precisions(spans), self.count, edition)
 
     def _precision_and_recall(self, spans: Sequence[Span]) -> tuple[float, float]:
-        """Documents agree here when their PMIDs do, so a URL of another form still finds its gold."""
+        """Documents are compared by PMID here, so URLs of other forms match too."""
         shared = sum(overlap(span, gold) for span in spans for gold in self._golden(span))
         return _ratio(shared, sum(span.size for span in spans)), _ratio(shared, self.size)
 
     def _precisions(self, spans: Sequence[Span]) -> float:
-        """Precision after each rank, summed over the ranks whose document has a golden snippet.
+        """Precision at each rank, summed over the ranks whose document has a golden snippet.
 
-        Documents agree here when their whole strings do. The snippet itself need not overlap the gold: so
-        does the official tool, against its own guidelines.
+        Documents are compared as whole strings here. The snippet itself need not overlap the gold: the
+        official tool behaves so, contrary to its own guidelines.
         """
         shared = size = 0
         precisions = 0.0
@@ -198,11 +200,6 @@ class GoldSnippets:
 
     def _golden(self, span: Span) -> Sequence[Span]:
         return self._by_pmid.get(pmid_of(span.document), ())
-
-
-def snippet_f1(golden: Sequence[Snippet], response: Sequence[Snippet]) -> float:
-    """The official F1 of one question's snippets; ``GoldSnippets`` is quicker for many responses."""
-    return GoldSnippets(golden).f1(response)
 
 
 def _item_measures(
@@ -219,7 +216,7 @@ def _item_measures(
 
 
 def _divisor(gold: int, edition: int) -> int:
-    """What average precision is divided by: the same for documents and (merged) snippets."""
+    """The divisor of average precision, the same for documents and (merged) snippets."""
     if edition == 2:
         return gold
     return 10 if edition in (3, 5) else min(10, gold)
@@ -231,8 +228,8 @@ def _f1(precision: float, recall: float) -> float:
 
 
 def _ratio(shared: int, size: int) -> float:
-    # Sizes sum to zero in empty lists, and where ends come before begins: there the official tool prints
-    # NaN or leaves zero, depending on the measure.
+    # The sum of sizes is 0 for empty lists, and for spans that end before they begin: there the official
+    # tool prints NaN or 0, depending on the measure.
     return shared / size if size else 0.0
 
 
@@ -251,7 +248,7 @@ def _mean(items: Sequence[ItemMeasures]) -> MeanMeasures:
 
 
 def _geometric_mean(values: Sequence[float]) -> float:
-    if min(values) <= 0:  # only where ends come before begins; the official tool prints 0 too
+    if min(values) <= 0:  # only for spans that end before they begin; the official tool prints 0, too
         return 0.0
     return exp(sum(map(log, values)) / len(values))
 

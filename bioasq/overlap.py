@@ -1,7 +1,7 @@
-"""Snippets as spans: what the official evaluator merges, measures and intersects.
+"""Spans of snippets, merged and intersected as in the official evaluator.
 
-Ends are inclusive here, as in the evaluator, although the files' ends are exclusive: a span of equal begin
-and end has size 1, and two spans that touch in one offset overlap.
+Ends are inclusive here, as in the evaluator, although the ends in files are exclusive: a span whose begin
+equals its end has size 1, and two spans that share one offset overlap.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from bioqa.bioasq.domain import Snippet
 
 
 class Span(NamedTuple):
-    """A snippet without its text; section names lose everything up to their first dot."""
+    """A snippet without its text. Section names are cut up to their first dot ("sections.0" becomes "0")."""
 
     document: str
     begin_section: str
@@ -21,14 +21,14 @@ class Span(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Positions covered; zero or less for the golden snippets whose end comes before their begin."""
+        """Number of positions; zero or less for golden snippets that end before they begin."""
         return self.end - self.begin + 1
 
 
 def merged_spans(snippets: Sequence[Snippet]) -> list[Span]:
-    """The snippets' spans in order, those that overlap united at the earliest rank among them.
+    """Return the snippets' spans in order; overlapping ones are merged at the earliest rank among them.
 
-    Only spans of the same document string and the same two sections can overlap.
+    Spans can overlap only if document (as a string) and both sections are the same.
     """
     groups: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
     for rank, snippet in enumerate(snippets):
@@ -39,24 +39,24 @@ def merged_spans(snippets: Sequence[Snippet]) -> list[Span]:
 
 
 def _insert(group: list[tuple[int, int, int]], rank: int, begin: int, end: int) -> None:
-    """Add one (rank, begin, end) to spans that do not overlap, uniting it with those that it overlaps."""
-    place = 0
-    while place < len(group):
-        other_rank, other_begin, other_end = group[place]
+    """Add (rank, begin, end) to a group of disjoint spans, merging it with those that it overlaps."""
+    position = 0
+    while position < len(group):
+        other_rank, other_begin, other_end = group[position]
         if begin > other_end or end < other_begin:
-            place += 1
+            position += 1
             continue
-        del group[place]
+        del group[position]
         rank, begin, end = min(rank, other_rank), min(begin, other_begin), max(end, other_end)
-        place = 0
+        position = 0  # the merged span may overlap spans that the smaller one did not
     group.append((rank, begin, end))
 
 
 def overlap(response: Span, golden: Span) -> int:
-    """Shared positions of two spans whose documents the caller has found to agree.
+    """Number of positions that two spans share; the caller has compared their documents.
 
-    A response in section "0" counts in the gold's "abstract", not the other way round. With an end before
-    its begin the number can be negative, as it is in the official tool.
+    A response in section "0" matches gold in "abstract", but not the reverse. If a span ends before it
+    begins, the number can be negative, as in the official tool.
     """
     same_sections = response[1:3] == golden[1:3]
     if not same_sections and not (response.begin_section == "0" and golden.begin_section == "abstract"):
@@ -67,7 +67,7 @@ def overlap(response: Span, golden: Span) -> int:
 
 
 def pmid_of(document: str) -> str:
-    """The last part of a document's URL, whatever comes before it."""
+    """Return the last part of a document's URL, whatever comes before it."""
     return document.rstrip("/").rpartition("/")[2]
 
 

@@ -1,9 +1,9 @@
 """TREC's formats: runs (``qid Q0 docno rank score tag``) and judgements (``qid 0 docno relevance``).
 
-As trec_eval reads a run: the rank does not count; documents are ordered by falling score, read in single
-precision, and where scores are equal by falling document number, compared as text. What is written here is
-read there in the order that it was written in: scores that single precision cannot tell apart, or that do not
-fall, are lowered to the next number below.
+trec_eval ignores the rank of a run's line: it sorts documents by descending score in single precision, and
+those with equal scores by descending document number, compared as text. Runs written here keep their order
+under this rule: a score that is not below the one before it, in single precision, is lowered to the next
+smaller number.
 """
 
 import math
@@ -32,7 +32,7 @@ class RunLine:
     """TREC's docno: here, a PMID."""
     rank: int
     score: float
-    """Of single precision."""
+    """In single precision."""
     tag: str
 
     def __str__(self) -> str:
@@ -50,41 +50,41 @@ class Judgement:
 
 
 def run_lines(question: str, documents: Iterable[tuple[str, float]], tag: str) -> Iterator[RunLine]:
-    """A question's documents, best first, as a run's lines.
+    """Yield the lines of a run for one question's documents, best first.
 
-    Raises BioqaError if a name holds white space, or a score is no number of single precision.
+    Raises BioqaError if a name contains white space, or a score is out of single precision's range.
     """
     _check_name("question id", question)
     _check_name("tag", tag)
-    above = np.float32(np.inf)
+    previous = np.float32(np.inf)
     for rank, (document, score) in enumerate(documents, start=1):
         _check_name("document", document)
         if not math.isfinite(score) or abs(score) > LARGEST:
-            raise BioqaError(f"question {shown(question)}: the score {score} cannot stand in a TREC run")
+            raise BioqaError(f"question {shown(question)}: the score {score} cannot be written in a TREC run")
         single = np.float32(score)
-        if single >= above:
-            single = np.nextafter(above, np.float32(-np.inf))
-        above = single
+        if single >= previous:
+            single = np.nextafter(previous, np.float32(-np.inf))
+        previous = single
         yield RunLine(question, document, rank, float(single), tag)
 
 
 def submission_run(responses: Iterable[Response], tag: str) -> Iterator[RunLine]:
-    """A run of documents that have no scores: each gets the number of those from it to the end of its list.
+    """Yield a run for responses, which have no scores: a list's last document gets 1, the one before 2.
 
-    Raises BioqaError, naming the question, for a document that is no PubMed URL of BioASQ.
+    Raises BioqaError, naming the question, for a document that is not a PubMed URL in BioASQ's form.
     """
     for response in responses:
         documents = list(dict.fromkeys(response.documents))
         try:
             pmids = [pmid(document) for document in documents]
-            scored = ((each, float(len(pmids) - place)) for place, each in enumerate(pmids))
+            scored = ((each, float(len(pmids) - index)) for index, each in enumerate(pmids))
             yield from run_lines(response.question.id, scored, tag)
         except BioqaError as error:
             raise BioqaError(f"question {shown(response.question.id)}: {error}") from error
 
 
 def judgements(golden: Iterable[Response]) -> Iterator[Judgement]:
-    """Every golden document, relevance 1. Raises BioqaError as ``submission_run`` does."""
+    """Yield relevance 1 for every golden document. Raises BioqaError as ``submission_run`` does."""
     for response in golden:
         _check_name("question id", response.question.id)
         for document in dict.fromkeys(response.documents):
@@ -95,12 +95,12 @@ def judgements(golden: Iterable[Response]) -> Iterator[Judgement]:
 
 
 def read_run(path: str | Path) -> list[RunLine]:
-    """A run's lines in the file's order; plain or gzip. Raises BioqaError, naming file, line and field."""
+    """Read a run, plain or gzip, in the file's order. Raises BioqaError, naming file, line and field."""
     return parse_run(_text(path), str(path))
 
 
 def parse_run(text: str, name: str) -> list[RunLine]:
-    """Raises BioqaError, which calls the text by ``name``, for a line that is no line of a run."""
+    """Parse a run. Raises BioqaError, in which ``name`` stands for the text, for an invalid line."""
     lines: list[RunLine] = []
     seen: set[tuple[str, str]] = set()
     for where, fields in _lines(text, name, ("question", "Q0", "document", "rank", "score", "tag")):
@@ -118,13 +118,13 @@ def parse_run(text: str, name: str) -> list[RunLine]:
 
 
 def read_judgements(path: str | Path) -> list[Judgement]:
-    """Judgements in the file's order; plain or gzip. Raises BioqaError, naming file, line and field."""
+    """Read judgements, plain or gzip, in the file's order. Raises BioqaError, naming file, line and field."""
     return parse_judgements(_text(path), str(path))
 
 
 def parse_judgements(text: str, name: str) -> list[Judgement]:
-    """Raises BioqaError, which calls the text by ``name``, for a line that is no judgement."""
-    found: list[Judgement] = []
+    """Parse judgements. Raises BioqaError, in which ``name`` stands for the text, for an invalid line."""
+    parsed: list[Judgement] = []
     seen: set[tuple[str, str]] = set()
     for where, (question, _, document, relevance) in _lines(
         text, name, ("question", "iteration", "document", "relevance")
@@ -132,12 +132,12 @@ def parse_judgements(text: str, name: str) -> list[Judgement]:
         if not INTEGER.fullmatch(relevance):
             raise BioqaError(f"{where}: relevance: must be an integer, not {shown(relevance)}")
         _check_new(seen, question, document, where)
-        found.append(Judgement(question, document, int(relevance)))
-    return found
+        parsed.append(Judgement(question, document, int(relevance)))
+    return parsed
 
 
 def evaluated_order(lines: Iterable[RunLine]) -> dict[str, list[RunLine]]:
-    """By question, in the order of their first lines: its lines as trec_eval orders them."""
+    """Group a run by question, in the order of first lines; each group is sorted as trec_eval sorts it."""
     grouped: dict[str, list[RunLine]] = {}
     for line in lines:
         grouped.setdefault(line.question, []).append(line)
@@ -147,10 +147,10 @@ def evaluated_order(lines: Iterable[RunLine]) -> dict[str, list[RunLine]]:
 
 
 def run_responses(lines: Sequence[RunLine], questions: Sequence[Question] | None = None) -> list[Response]:
-    """The ten best documents of each question of a run, as a submission's entries without snippets.
+    """Convert a run into entries of a submission, without snippets: each question's ten best documents.
 
-    With ``questions``: those, in their order, also where the run has nothing for them. Raises BioqaError for
-    a question that is not among them, or a document that is no PMID.
+    With ``questions``, the result has exactly these, in this order, even if the run has no documents for
+    them. Raises BioqaError for a question that is not among them, or a document that is not a PMID.
     """
     ranked = {
         question: [line.document for line in group[:MAX_ITEMS]]
@@ -160,14 +160,16 @@ def run_responses(lines: Sequence[RunLine], questions: Sequence[Question] | None
 
 
 def judged_responses(
-    found: Sequence[Judgement], questions: Sequence[Question] | None = None, least: int = 1
+    judged: Sequence[Judgement], questions: Sequence[Question] | None = None, least: int = 1
 ) -> list[Response]:
-    """The documents judged ``least`` or better, as a golden file's entries without snippets.
+    """Convert judgements into entries of a golden file, without snippets.
+
+    Documents of relevance ``least`` or more are golden.
 
     ``questions`` and errors as in ``run_responses``.
     """
     relevant: dict[str, list[str]] = {}
-    for judgement in found:
+    for judgement in judged:
         documents = relevant.setdefault(judgement.question, [])
         if judgement.relevance >= least:
             documents.append(judgement.document)
@@ -175,7 +177,7 @@ def judged_responses(
 
 
 def pmid(url: str) -> str:
-    """The PMID of a document's URL. Raises BioqaError if it is not of BioASQ's form."""
+    """Return the PMID of a document's URL. Raises BioqaError if it is not in BioASQ's form."""
     number = url.removeprefix(PUBMED_URL)
     if number == url or not PMID.fullmatch(number):
         raise BioqaError(f"the document {shown(url)} is not {PUBMED_URL} and a PMID")
@@ -191,7 +193,7 @@ def _responses(documents: dict[str, list[str]], questions: Sequence[Question] | 
             raise BioqaError(f"the question {shown(identifier)} is not in the test set")
         for each in pmids:
             if not PMID.fullmatch(each):
-                raise BioqaError(f"question {shown(identifier)}: the document {shown(each)} is no PMID")
+                raise BioqaError(f"question {shown(identifier)}: the document {shown(each)} is not a PMID")
     return [
         Response(question, tuple(PUBMED_URL + each for each in documents.get(question.id, ())), ())
         for question in questions
@@ -206,33 +208,31 @@ def _text(path: str | Path) -> str:
 
 
 def _lines(text: str, name: str, fields: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each line's fields, with the words that place it. Lines without any are left out."""
-    # Not str.split: an id may hold what only Unicode takes for white space or for the end of a line.
+    """Yield each line's fields, with its location for error messages. Blank lines are skipped."""
+    # Not str.split or splitlines: ids may contain characters that only Unicode counts as white space.
     for number, line in enumerate(text.split("\n"), start=1):
-        found = SPACES.split(line.strip(" \t\r"))
-        if found == [""]:
+        values = SPACES.split(line.strip(" \t\r"))
+        if values == [""]:
             continue
         where = f"{name}, line {number}"
-        if len(found) != len(fields):
+        if len(values) != len(fields):
             raise BioqaError(
-                f"{where}: must have {len(fields)} fields ({', '.join(fields)}), but has {len(found)}"
+                f"{where}: must have {len(fields)} fields ({', '.join(fields)}), but has {len(values)}"
             )
-        yield where, found
+        yield where, values
 
 
 def _check_new(seen: set[tuple[str, str]], question: str, document: str, where: str) -> None:
     if (question, document) in seen:
-        raise BioqaError(f"{where}: the document {shown(document)} stands for its question a second time")
+        raise BioqaError(f"{where}: duplicate document {shown(document)} for this question")
     seen.add((question, document))
 
 
 def _check_name(kind: str, name: str) -> None:
     if not name or any(character.isspace() or not character.isprintable() for character in name):
-        raise BioqaError(
-            f"{kind} {shown(name)}: must have characters but no white space to stand in a TREC file"
-        )
+        raise BioqaError(f"{kind} {shown(name)}: must not be empty or contain white space in a TREC file")
 
 
 def _written(score: float) -> str:
-    """The shortest text that single precision reads as the same number."""
+    """Format a score as the shortest text that reads as the same number in single precision."""
     return str(np.float32(score))

@@ -1,11 +1,12 @@
-"""Every fault of a submission at once: what the official site checks, and what it should.
+"""Validation of submissions: all faults at once, those that the official site checks and more.
 
-Beyond the site's own checks: repeated ids, the form of documents, offsets, texts, section names, snippet
-keys. Both lists of a question may be empty, for there are questions that nothing answers.
+Beyond the site's own checks: duplicate ids, the form of documents, offsets, texts, section names, snippet
+keys. Both lists of a question may be empty: some questions have no answer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bioqa.bioasq.domain import MAX_ITEMS, PUBMED_URL, Question
 from bioqa.bioasq.golden import SNIPPET_KEYS, TYPES, is_document_url
@@ -14,18 +15,17 @@ from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
 MAX_OFFSET = 2**31 - 1  # the official tool reads offsets into 32 bits
 
 Problem = tuple[str, str]
-"""A field's path within what is looked at, and what is wrong there."""
+"""The path of a field, relative to the object being checked, and what is wrong with it."""
 
-Place = tuple[int, int, int]
-"""A snippet's begin, end and position among the question's snippets."""
-
-NO_UNICODE = "holds half a character (a lone surrogate), which no UTF-8 file can"
+NO_UNICODE = "holds half a character (a lone surrogate), which UTF-8 cannot encode"
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong: ``question`` is an id, or ``question number N`` where there is none, or empty for the
-    whole file; ``field`` a path in the question, such as ``snippets[2].text``.
+    """A fault of a submission.
+
+    ``question`` is an id, ``question number N`` if it has none, or empty for a fault of the file as a whole.
+    ``field`` is a path within the question, such as ``snippets[2].text``.
     """
 
     question: str
@@ -36,16 +36,23 @@ class Fault:
         return ": ".join(part for part in (self.question, self.field, self.message) if part)
 
 
-def validate(data: object, testset: Sequence[Question] | None = None) -> list[Fault]:
-    """All faults of a parsed submission, in file order; against its test set too, if that is given.
+class _SnippetSpan(NamedTuple):
+    begin: int
+    end: int
+    position: int
+    """Index among the question's snippets."""
 
-    Takes any JSON value and raises for none.
+
+def validate(data: object, testset: Sequence[Question] | None = None) -> list[Fault]:
+    """Return all faults of a parsed submission, in file order, compared with its test set if one is given.
+
+    Accepts any JSON value, and never raises.
     """
     return list(faults_of(data, testset))
 
 
 def faults_of(data: object, testset: Sequence[Question] | None = None) -> Iterator[Fault]:
-    """``validate``'s faults one by one: a hostile file can have more than fit into memory."""
+    """Yield the faults one by one: a hostile file may have more of them than fit into memory."""
     if not isinstance(data, dict):
         yield Fault("", "", f"must be an object with the key questions, not {shown(data)}")
         return
@@ -82,7 +89,7 @@ def _name(entry: object, position: int) -> str:
 
 
 def _encodable(text: str) -> str:
-    """The file's own ids and keys, which may hold lone surrogates, as UTF-8 can say them."""
+    """Escape lone surrogates in ids and keys of the file, so that messages can be printed."""
     return text.encode(errors="backslashreplace").decode()
 
 
@@ -102,7 +109,7 @@ def _entry_faults(
     if expected and isinstance(identifier, str) and identifier in expected:
         yield from _echo_faults(entry, expected[identifier])
     if "documents" not in entry and "snippets" not in entry:
-        yield "documents", "is missing, and so is snippets: a question needs one of them at least"
+        yield "documents", "is missing, and so is snippets: a question needs at least one of them"
     yield from _document_faults(entry)
     yield from _snippets_faults(entry)
 
@@ -116,14 +123,14 @@ def _id_faults(
     if has_lone_surrogate(identifier):
         yield "id", NO_UNICODE
     if identifier in seen:
-        yield "id", "stands for an earlier question too"
+        yield "id", "duplicate question id"
     elif expected is not None and identifier not in expected:
         yield "id", "is not in the test set"
     seen.add(identifier)
 
 
 def _text_faults(entry: Mapping[str, object], key: str) -> Iterator[Problem]:
-    """Body and type may be absent, for the official tool ignores them, but null crashes it."""
+    """Body and type may be missing, as the official tool ignores them; but null crashes it."""
     value = entry.get(key)
     if isinstance(value, str):
         if has_lone_surrogate(value):
@@ -156,7 +163,7 @@ def _document_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
         yield from _url_faults(field, document)
         if isinstance(document, str):
             if document in seen:
-                yield field, f"is a repetition of {shown(document)}"
+                yield field, f"duplicate document {shown(document)}"
             seen.add(document)
 
 
@@ -176,7 +183,7 @@ def _snippets_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
     yield from _list_faults(entry, "snippets")
     documents = entry.get("documents")
     listed = {item for item in documents if isinstance(item, str)} if isinstance(documents, list) else None
-    places: dict[tuple[str, str], list[Place]] = {}
+    spans: dict[tuple[str, str], list[_SnippetSpan]] = {}
     for position, snippet in enumerate(_items(entry, "snippets")):
         field = f"snippets[{position}]"
         if not isinstance(snippet, dict):
@@ -189,30 +196,30 @@ def _snippets_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
             if listed is not None and document not in listed:
                 yield f"{field}.document", f"is not among the question's documents: {shown(document)}"
             if isinstance(section, str) and offsets and offsets[0] < offsets[1]:
-                places.setdefault((document, section), []).append((*offsets, position))
-    for group in places.values():
+                spans.setdefault((document, section), []).append(_SnippetSpan(*offsets, position))
+    for group in spans.values():
         yield from _overlap_faults(group)
 
 
-def _overlap_faults(places: Sequence[Place]) -> Iterator[Problem]:
-    """Each snippet that shares characters with another of the same document and section, named once.
+def _overlap_faults(spans: Sequence[_SnippetSpan]) -> Iterator[Problem]:
+    """Report, once each, snippets that share characters with another of the same document and section.
 
-    Snippets may touch: sentences of neighbouring abstract parts have nothing between them.
+    Adjacent snippets are allowed: sentences of neighbouring abstract parts have nothing between them.
     """
-    widest: Place | None = None  # of the snippets so far, the one that ends last
-    for place in sorted(places, key=lambda place: (place[0], -place[1], place[2])):
-        if widest is not None and place[0] < widest[1]:
-            first, second = sorted((place[2], widest[2]))
-            relation = "repeats" if place[:2] == widest[:2] else "overlaps with"
+    last: _SnippetSpan | None = None  # of the snippets so far, the one that ends last
+    for span in sorted(spans, key=lambda span: (span.begin, -span.end, span.position)):
+        if last is not None and span.begin < last.end:
+            first, second = sorted((span.position, last.position))
+            relation = "repeats" if span[:2] == last[:2] else "overlaps with"
             yield f"snippets[{second}]", f"{relation} snippets[{first}]"
-        if widest is None or place[1] > widest[1]:
-            widest = place
+        if last is None or span.end > last.end:
+            last = span
 
 
 def _snippet_faults(snippet: Mapping[str, object]) -> Iterator[Problem]:
     for key in snippet:
         if key not in SNIPPET_KEYS:
-            yield key, "is an unknown key, at which the official tool crashes"
+            yield key, "is an unknown key, which crashes the official tool"
     yield from ((key, "is missing") for key in SNIPPET_KEYS if key not in snippet)
     if "document" in snippet:
         yield from _url_faults("document", snippet["document"])

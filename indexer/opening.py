@@ -1,6 +1,6 @@
-"""An index by where it is: a folder, or a URL of Elasticsearch.
+"""Opening an index by its location: a folder, or the URL of an index in Elasticsearch.
 
-The back ends are imported when they are needed: each takes its time.
+Back ends are imported only when needed, as importing each takes time.
 """
 
 from pathlib import Path
@@ -13,17 +13,14 @@ from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
 
 
 def open_index(where: str, access: Access = NO_CREDENTIALS) -> SearchIndex:
-    """Raises ``BioqaError`` if there is none that can be read."""
+    """Open an index for searching. Raises ``BioqaError`` if there is none that can be read."""
     if not is_url(where):
         from bioqa.indexer.releases.folder_shelf import RELEASES_FILE
         from bioqa.indexer.releases.serving import ServingIndex
         from bioqa.indexer.search.tantivy import TantivyIndex
 
-        return (
-            ServingIndex(Path(where))
-            if Path(where, RELEASES_FILE).exists()
-            else TantivyIndex.open(Path(where))
-        )
+        folder = Path(where)
+        return ServingIndex(folder) if (folder / RELEASES_FILE).exists() else TantivyIndex.open(folder)
     from bioqa.indexer.search.connection import connect
     from bioqa.indexer.search.elastic import ElasticIndex
 
@@ -34,7 +31,7 @@ def open_index(where: str, access: Access = NO_CREDENTIALS) -> SearchIndex:
 def open_target(
     where: str, joiner: str = "", access: Access = NO_CREDENTIALS, shape: Shape = DEFAULT_SHAPE
 ) -> LoadTarget:
-    """The index there, made if need be, to load files into."""
+    """Open an index to load files into; it is created if it does not exist."""
     if not is_url(where):
         from bioqa.indexer.loading.folder_target import FolderTarget
 
@@ -50,7 +47,7 @@ def open_target(
 
 
 def ledger(where: str, access: Access = NO_CREDENTIALS) -> tuple[LoadedFile, ...]:
-    """The files that the index was loaded from, in the order of loading."""
+    """Return the files that the index was loaded from, in the order of loading."""
     if not is_url(where):
         from bioqa.indexer.releases.folder_shelf import current_folder
 

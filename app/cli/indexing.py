@@ -28,7 +28,7 @@ def index(
 ) -> None:
     """Load MEDLINE files into an index, in the order given; made if it is not there.
 
-    NLM's files are taken in the order of their numbers. Interrupted, it goes on where it was; reapplied, it
+    NLM's files are taken in the order of their numbers. Interrupted, it goes on where it was; repeated, it
     does nothing. A broken file is refused as a whole and named, and so is every citation that the search
     engine does not take; the others are loaded, and the exit code is 1.
     """

@@ -1,4 +1,4 @@
-"""Loading files into Elasticsearch, with the ledger of what was loaded kept beside the index."""
+"""Loading files into Elasticsearch. The ledger is a second index, named after the first."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -21,7 +21,7 @@ def ledger_name(index: str) -> str:
 
 
 class ElasticTarget:
-    """``LoadTarget`` over an index, which it closes."""
+    """``LoadTarget`` for an index of Elasticsearch; closing it closes the index."""
 
     whole_files = True
     orders_itself = True
@@ -41,8 +41,8 @@ class ElasticTarget:
     def loaded(self) -> tuple[LoadedFile, ...]:
         return tuple(self._loaded)
 
-    def write(self, changes: Sequence[EncodedEvent], order: int) -> None:
-        self._applied += self.index.write(changes, order)
+    def write(self, events: Sequence[EncodedEvent], order: int) -> None:
+        self._applied += self.index.write(events, order)
 
     def commit(self) -> Applied:
         applied, self._applied = self._applied + self.index.drain(), Applied()
@@ -50,7 +50,7 @@ class ElasticTarget:
         return applied
 
     def rollback(self) -> None:
-        self.index.forget()
+        self.index.discard_unsent()
         self._applied = Applied()
 
     def note(self, entry: LoadedFile) -> None:
@@ -65,7 +65,8 @@ class ElasticTarget:
         except BioqaError as error:
             if not isinstance(error.__cause__, ConflictError):
                 raise
-            if read_ledger(self.index)[position:] != [entry]:  # else: our own try got through after all
+            # A request whose response was lost is repeated, and then conflicts with itself.
+            if read_ledger(self.index)[position:] != [entry]:
                 raise BioqaError(
                     f"the index {self.index.name} is being loaded by another process; "
                     "wait for it to end, or stop it"
@@ -111,7 +112,7 @@ class ElasticTarget:
 
 
 def read_ledger(index: ElasticIndex) -> list[LoadedFile]:
-    """The files that the index was loaded from, in the order of loading."""
+    """Return the files that the index was loaded from, in the order of loading."""
     name = ledger_name(index.name)
 
     def read(client: Elasticsearch) -> Any:
@@ -122,9 +123,9 @@ def read_ledger(index: ElasticIndex) -> list[LoadedFile]:
         hits = index.with_retries(read)["hits"]["hits"]
     except BioqaError as error:
         if isinstance(error.__cause__, NotFoundError):
-            return []  # made, and nothing loaded yet
+            return []  # created, and nothing loaded yet
         raise
     try:
         return [LoadedFile(**hit["_source"]["entry"]) for hit in hits]
     except (KeyError, TypeError) as error:
-        raise BioqaError(f"the index {name} holds no ledger of bioqa's ({error})") from error
+        raise BioqaError(f"the index {name} is not a ledger of bioqa ({error})") from error

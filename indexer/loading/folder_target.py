@@ -1,4 +1,4 @@
-"""Loading files into the embedded index, with the ledger in its folder."""
+"""Loading files into the embedded index. The ledger is a file in the index's folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +10,9 @@ from bioqa.indexer.search.tantivy import TantivyIndex
 
 
 class FolderTarget:
-    """``LoadTarget`` over a folder, which is made if need be and kept from other writers until ``close``.
+    """``LoadTarget`` for a folder, which is created if it does not exist, and locked until ``close``.
 
-    Raises ``BioqaError`` as ``TantivyIndex.create`` does, and if another process is writing there.
+    Raises ``BioqaError`` as ``TantivyIndex.create`` does, and if another process holds the lock.
     """
 
     whole_files = False
@@ -33,9 +33,9 @@ class FolderTarget:
     def loaded(self) -> tuple[LoadedFile, ...]:
         return self._ledger.entries
 
-    def write(self, changes: Sequence[EncodedEvent], order: int) -> None:
-        """``order`` has no meaning here: what is written later counts."""
-        self._applied += self.index.write(changes)
+    def write(self, events: Sequence[EncodedEvent], order: int) -> None:
+        """``order`` is not used: later writes replace earlier ones."""
+        self._applied += self.index.write(events)
 
     def commit(self) -> Applied:
         self.index.commit()
@@ -50,7 +50,7 @@ class FolderTarget:
         self._ledger.append(entry)
 
     def finish(self) -> None:
-        """Nothing is left to do: every commit is a state to be searched in."""
+        """Nothing to do: the index can be searched after every commit."""
 
     def close(self) -> None:
         self.index.close()

@@ -1,8 +1,10 @@
-"""Which files an index holds: one JSON line a file, appended when the file's events are committed.
+"""The ledger: which files an index was loaded from.
 
-A crash can leave the last line torn; it is then ignored, and its file is loaded again, which changes nothing.
+One JSON line per file, appended after the file's events are committed. A crash may leave the last line
+incomplete; it is then ignored, and the file is loaded again, which changes nothing.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -16,24 +18,24 @@ from bioqa.bioasq.errors import BioqaError
 LEDGER_FILE = "ledger.jsonl"
 
 MEDLINE_NAME = re.compile(r"pubmed(\d\d)n(\d{4})\.xml(?:\.gz)?", re.ASCII)
-"""NLM's names: the year of the baseline, and the file's number in that year."""
+"""NLM's file names: the year of the baseline, and the number of the file in that year."""
 
 RECORDS_BITS = 26
-"""A file holds fewer than 2**26 records."""
+"""A file has fewer than 2**26 records."""
 
 FILES_BITS = 22
-"""A file's number is below 2**22."""
-
+"""A file's number is below 2**22. Together with the record's number it fits into 48 bits of a version
+number."""
 
 NUMBERS_PER_NLM_FILE = 4
-"""How many numbers there are for each of NLM's: a lab's own files find room behind the file they follow."""
+"""NLM's files take every fourth number, which leaves room for a lab's own files between them."""
 
 
 def file_number(name: str, loaded: Sequence["LoadedFile"]) -> int:
-    """A file's place in the order in which files count: below 2**22.
+    """Return a file's rank in the order of precedence: events of a higher number override lower ones.
 
-    NLM's names tell it, so that a file that comes late takes its proper place. Any other file comes after
-    all that were loaded before it.
+    For NLM's files the number follows from the name, so that a file loaded late takes its proper place. Any
+    other file gets a number above those of all loaded files.
     """
     if match := MEDLINE_NAME.fullmatch(name):
         year, number = map(int, match.groups())
@@ -42,32 +44,36 @@ def file_number(name: str, loaded: Sequence["LoadedFile"]) -> int:
 
 
 def order(number: int, record: int) -> int:
-    """The place of a file's record among all events, below 2**48."""
+    """Return the position of a file's record among all events of an index; below 2**48."""
     return (number << RECORDS_BITS) + record
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
+    """An entry of the ledger."""
+
     name: str
     md5: str
     size_bytes: int
     records: int
-    """What the file holds: ``upserted + deleted + stale + skipped + rejected``; what the search engine
-    rejected counts among the last."""
+    """The sum of upserted, deleted, stale, skipped and rejected, where the last includes records that the
+    search engine rejected."""
     upserted: int
     deleted: int
     stale: int
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """Records that are no citations, by kind."""
+    """Records that are not citations, by kind."""
     rejected: Mapping[str, int] = field(default_factory=dict)
     """Citations that cannot be used, by reason."""
     loaded_at: str = ""
     """UTC, ISO 8601."""
     number: int = 0
-    """The file's place in the order in which files count: see ``file_number``."""
+    """See ``file_number``."""
 
 
 class Ledger:
+    """The ledger of an embedded index, a file in its folder."""
+
     def __init__(self, path: Path, entries: list[LoadedFile], good_bytes: int) -> None:
         self._path = path
         self._entries = entries
@@ -75,13 +81,13 @@ class Ledger:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """The ledger of the index in ``folder``; an empty one if nothing was loaded yet."""
+        """Read the ledger of the index in ``folder``; it is empty if nothing was loaded yet."""
         path = folder / LEDGER_FILE
         entries: list[LoadedFile] = []
         good_bytes = 0
         for number, line in enumerate(_lines(path), 1):
             if not line.endswith(b"\n"):
-                break
+                break  # written by a process that was killed; the next append truncates it
             try:
                 entries.append(LoadedFile(**json.loads(line)))
             except (ValueError, TypeError) as error:
@@ -94,9 +100,6 @@ class Ledger:
         """In the order of loading."""
         return tuple(self._entries)
 
-    def md5s(self) -> set[str]:
-        return {entry.md5 for entry in self._entries}
-
     def append(self, entry: LoadedFile) -> None:
         line = json.dumps(asdict(entry), ensure_ascii=False).encode() + b"\n"
         try:
@@ -106,9 +109,16 @@ class Ledger:
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
-            raise BioqaError(f"cannot write {self._path}: {error}; mend this and run it again") from error
+            raise BioqaError(f"cannot write {self._path}: {error}; fix this and run it again") from error
         self._entries.append(entry)
         self._good_bytes += len(line)
+
+
+def md5_of(path: Path) -> str:
+    """Return a file's MD5 in hexadecimal digits. Raises ``OSError``."""
+    with path.open("rb") as stream:
+        # usedforsecurity: it compares files with NLM's checksums, and must work where FIPS forbids MD5.
+        return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
 def _lines(path: Path) -> list[bytes]:

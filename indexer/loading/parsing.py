@@ -1,12 +1,11 @@
-"""MEDLINE files parsed by other processes, ahead of the one that writes the index.
+"""Parsing MEDLINE files in worker processes, ahead of the process that writes the index.
 
-Each process takes every n-th file and streams its records through a pipe; a thread here reads the pipe into
-a bounded queue. So the processes run ahead by a bounded amount of memory, and one that dies is noticed by
-the end of its pipe. Where nothing of a broken file may be written, a process keeps a file's messages in a
-temporary file until it has seen the file's end.
+Of n processes, each parses every n-th file and streams its records through a pipe; in this process, a thread
+for each reads the pipe into a bounded queue. The queues bound the memory, and a process that dies is noticed
+by the end of its pipe. If nothing of a broken file may be written, the process spools the messages of a file
+to a temporary file until it has reached the file's end.
 """
 
-import hashlib
 import os
 import pickle
 import queue
@@ -25,22 +24,23 @@ from types import TracebackType
 from typing import IO, Self
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.ledger import md5_of
 from bioqa.indexer.medline.events import Delete
 from bioqa.indexer.medline.reader import MedlineError, MedlineFile
 from bioqa.indexer.search.records import EncodedEvent, encode, pmid_number
 
 EVENTS_PER_MESSAGE = 200
-"""Changes a message; some 400 kB."""
+"""About 400 kB. Smaller messages cost more in pickling and switching threads, larger ones more memory."""
 
 MESSAGES_AHEAD = 128
-"""Messages that a process may be ahead: some 50 MB, most of a MEDLINE file."""
+"""Messages queued from one process: about 50 MB, most of a MEDLINE file."""
 
 _LENGTH = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A file's first message."""
+    """First message of a file."""
 
     md5: str
     size_bytes: int
@@ -48,15 +48,17 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class EncodedEvents:
-    changes: list[EncodedEvent]
-    """Records to upsert and PMIDs to delete, in file order."""
+    """Some of a file's events."""
+
+    events: list[EncodedEvent]
+    """In file order."""
     position: int
-    """Bytes of the file, as it lies on disk, that were read so far."""
+    """Bytes read so far, counted in the file on disk (before decompression)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A file's last message: it was read to its end."""
+    """Last message of a file that was read to its end."""
 
     skipped: Mapping[str, int]
     rejected: Mapping[str, int]
@@ -64,7 +66,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A file's last message: nothing of it may be kept."""
+    """Last message of a file of which nothing may be kept."""
 
     reason: str
 
@@ -73,9 +75,10 @@ Message = Started | EncodedEvents | Parsed | Refused
 
 
 class ParserPool:
-    """Parses ``paths`` in ``workers`` processes; none is started if there are no paths.
+    """Parses ``paths`` in up to ``workers`` processes; none is started if there are no paths.
 
-    ``whole_files``: a file's batches come only once it was parsed to its end, so never before ``Refused``.
+    ``whole_files``: events of a file are sent only once it was parsed to its end, so never before
+    ``Refused``.
     """
 
     def __init__(self, paths: Sequence[Path], joiner: str, workers: int, whole_files: bool = False) -> None:
@@ -93,13 +96,13 @@ class ParserPool:
             parser.stop()
 
     def files(self) -> Iterator[Iterator[Message]]:
-        """Each file's messages, in the order of the paths; to be read to their end before the next file's."""
+        """Yield each file's messages, in the order of the paths; exhaust them before the next file's."""
         for number, path in enumerate(self._paths):
             yield _messages(self._parsers[number % len(self._parsers)], path)
 
 
 def _messages(parser: "_Parser", path: Path) -> Iterator[Message]:
-    """Ends after ``Parsed`` or ``Refused``. Raises ``BioqaError`` if the process died."""
+    """Yield messages up to ``Parsed`` or ``Refused``. Raises ``BioqaError`` if the process died."""
     while True:
         message = parser.next(path)
         yield message
@@ -108,8 +111,10 @@ def _messages(parser: "_Parser", path: Path) -> Iterator[Message]:
 
 
 class _Parser:
-    """A fresh interpreter, and not a process of multiprocessing's: a fork does not survive tantivy's threads,
-    and "spawn" imports the program that was started, a web service maybe, once for each process."""
+    """A worker process.
+
+    It is a new interpreter rather than a process of ``multiprocessing``: "fork" is unsafe with tantivy's
+    threads, and "spawn" would import the main program, perhaps a web service, in each process."""
 
     def __init__(self, paths: Sequence[Path], joiner: str, whole_files: bool) -> None:
         self._process = subprocess.Popen(
@@ -117,7 +122,7 @@ class _Parser:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            start_new_session=True,  # control-C is the parent's to handle; this one ends with its pipe
+            start_new_session=True,  # Control-C is handled by the parent; this process ends with its pipe
         )
         self._queue: queue.Queue[bytes | None] = queue.Queue(MESSAGES_AHEAD)
         self._stopped = threading.Event()
@@ -130,7 +135,7 @@ class _Parser:
         if data is None:
             raise BioqaError(
                 f"the process that parsed {path} ended with code {self._process.wait()}; "
-                "run it again to go on (with fewer workers if memory was short)"
+                "run it again to resume (with fewer workers if memory was short)"
             )
         message: Message = pickle.loads(data)  # noqa: S301 - our own process wrote it
         return message
@@ -140,7 +145,7 @@ class _Parser:
         self._process.kill()
         self._process.wait()
         while self._thread.is_alive():
-            with suppress(queue.Empty):  # makes room, should the thread wait for it
+            with suppress(queue.Empty):  # the thread may be waiting for room in the queue
                 self._queue.get_nowait()
             self._thread.join(0.01)
 
@@ -157,7 +162,7 @@ class _Parser:
 
 
 def _read_frame(stream: IO[bytes]) -> bytes | None:
-    """None at the end, also if it comes in the middle of a frame."""
+    """Read a frame; None at the end of the stream, even in the middle of a frame."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -167,10 +172,10 @@ def _read_frame(stream: IO[bytes]) -> bytes | None:
 
 
 def serve() -> None:
-    """What a parsing process runs: its task comes by standard input, messages go to standard output."""
+    """Run a worker process: its task comes from standard input, messages go to standard output."""
     paths, joiner, whole_files = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent wrote it
-    with suppress(BrokenPipeError), os.fdopen(os.dup(1), "wb") as stream:  # broken: the parent is gone
-        os.dup2(2, 1)  # should a library print, it must not get into the frames
+    with suppress(BrokenPipeError), os.fdopen(os.dup(1), "wb") as stream:  # broken pipe: the parent is gone
+        os.dup2(2, 1)  # output that a library prints must not get between the frames
         for path in paths:
             messages = parse(path, joiner)
             if whole_files:
@@ -203,7 +208,7 @@ def _send_whole(path: Path, messages: Iterator[Message], stream: IO[bytes]) -> N
 
 
 def _spooled(messages: Iterator[Message]) -> tuple[IO[bytes], Message]:
-    """The frames of all messages but the last, on disk; and the last. ``OSError`` if the disk is full."""
+    """Write the frames of all messages except the last to disk. Raises ``OSError`` if the disk is full."""
     spool = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         last: Message = Refused("")
@@ -219,20 +224,14 @@ def _spooled(messages: Iterator[Message]) -> tuple[IO[bytes], Message]:
 
 
 def parse(path: Path, joiner: str) -> Iterator[Message]:
-    """One file's messages."""
+    """Yield one file's messages."""
     try:
         yield Started(md5_of(path), path.stat().st_size)
         file = MedlineFile(path, joiner)
         events = iter(file)
-        while some := list(islice(events, EVENTS_PER_MESSAGE)):
-            changes = [pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in some]
-            yield EncodedEvents(changes, file.position)
+        while chunk := list(islice(events, EVENTS_PER_MESSAGE)):
+            encoded = [pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in chunk]
+            yield EncodedEvents(encoded, file.position)
         yield Parsed(dict(file.skipped), dict(file.rejected))
     except (MedlineError, OSError) as error:
         yield Refused(str(error))
-
-
-def md5_of(path: Path) -> str:
-    """In hexadecimal digits. Raises ``OSError``."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "md5").hexdigest()

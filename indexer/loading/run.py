@@ -1,14 +1,15 @@
-"""The run that brings MEDLINE files into an index.
+"""Loading MEDLINE files into an index.
 
-Files count in the order given, whichever is parsed first: the index is the fold of their events, a later
-revision replacing an earlier one. NLM's files count by their numbers.
+Later files take precedence over earlier ones, in the order given and regardless of which is parsed first;
+NLM's files are ordered by their numbers. The index holds the latest revision of each document that is not
+deleted.
 
-A file becomes visible as a whole, by one commit after it was parsed to its end; then the ledger notes it. If
-the run is killed between the two, the file is applied once more, which changes nothing.
+A file becomes visible as a whole, by one commit after it was parsed to its end. Then it is added to the
+ledger. If the run is killed in between, the file is applied again, which changes nothing.
 
-A file that was refused at first, or comes late, must not undo what files behind it said. Some back ends see
-to that themselves. For the others the files behind it that were loaded before are applied once more, and
-only then the ledger notes the late one.
+A file that was refused at first, or arrives late, must not override later files. Some back ends ensure this
+themselves. For the others, the later files that are loaded already are applied again, and only after that the
+late one is added to the ledger.
 """
 
 import os
@@ -30,13 +31,13 @@ from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.search.base import Applied, Rejection
 
 DEFAULT_WORKERS = max(1, min(8, (os.cpu_count() or 2) - 1))
-"""Parsing processes; the one that writes needs about half as much time as they do together."""
+"""Parsing processes. Writing takes about half as much time as parsing."""
 
 MAX_REJECTIONS = 1000
-"""How many of the search engine's rejections a report lists."""
+"""Rejections by the search engine that a report lists."""
 
 MAX_REASONS = 20
-"""How many kinds of them a ledger's entry tells apart."""
+"""Reasons of rejection that an entry of the ledger counts separately."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -48,9 +49,9 @@ class LoadProgress:
     bytes_done: int
     bytes: int
     events: int
-    """Applied in this run so far."""
+    """Events written in this run so far."""
     file: str
-    """The file being applied."""
+    """Name of the file being written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,16 @@ class RefusedFile:
 class LoadReport:
     loaded: tuple[LoadedFile, ...]
     known: tuple[str, ...]
-    """Files left out because the index holds their content already, under whatever name."""
+    """Files skipped because their content is loaded already, whatever its name."""
     refused: tuple[RefusedFile, ...]
-    """Files of which nothing was kept. The run is a success only if there are none, and no rejections."""
+    """Files of which nothing was kept. The run succeeded only if there are none, and no rejections."""
     seconds: float
     reapplied: tuple[str, ...] = ()
-    """Files loaded earlier that were applied once more, behind one that came late."""
+    """Files loaded before that were applied again, because an earlier file arrived late."""
     rejections: tuple[tuple[str, Rejection], ...] = ()
-    """What the search engine did not take, with its file: the first ``MAX_REJECTIONS``."""
+    """File names and records that the search engine rejected: the first ``MAX_REJECTIONS``."""
     rejections_unlisted: int = 0
-    """How many more there are."""
+    """Number of further rejections."""
 
     @property
     def applied(self) -> Applied:
@@ -89,16 +90,18 @@ def load(
     stop_at_refused: bool = False,
     finish: bool = True,
 ) -> LoadReport:
-    """Load ``files`` into a folder's index, which is made with ``joiner`` if need be, or into a target, which
-    has its own joiner and is not closed. ``stop_at_refused``: nothing behind a refused file is loaded.
-    ``finish``: no further files follow, so the target is put into the state to be searched in.
+    """Load ``files`` into an index.
 
-    Interrupted in any way, it goes on where it was when called again. Raises ``BioqaError`` if a file is
-    missing, if the index cannot be used or its disk is full, or if another process writes there.
+    ``where`` is a folder, in which an index is created with ``joiner`` if there is none; or a target, which
+    has its own joiner and is not closed. With ``stop_at_refused``, nothing after a refused file is loaded.
+    With ``finish``, no further files follow, and the target is prepared for searching.
+
+    If interrupted, it resumes when called again with the same files. Raises ``BioqaError`` if a file is
+    missing, if the index cannot be used or its disk is full, or if another process writes to it.
     """
     require_files(files)
     if not 1 <= workers <= 64:
-        raise BioqaError(f"workers is {workers}; 1 to 64 are possible")
+        raise BioqaError(f"workers is {workers}; it must be from 1 to 64")
     begun = time.monotonic()
     with ExitStack() as stack:
         if isinstance(where, Path):
@@ -113,7 +116,7 @@ def load(
 
 
 def require_files(files: Sequence[Path]) -> None:
-    """Raises ``BioqaError`` naming those that are missing."""
+    """Raise ``BioqaError``, naming the files that are missing, if any."""
     if missing := [str(path) for path in files if not path.is_file()]:
         raise BioqaError(f"no such file: {', '.join(missing)}")
 
@@ -129,17 +132,18 @@ class _Run:
         self._target = target
         self._steps = sequence
         self._workers = workers
-        self._told = progress
+        self._progress = progress
         self._bytes = sum(step.size_bytes for step in sequence)
         self._bytes_before = 0
         self._events = 0
         self._md5s = {entry.md5 for entry in target.loaded}
-        self._unnoted: list[LoadedFile] = []
-        """Late files, whose successors are not all applied again yet."""
-        self._late = False
-        """Something was loaded, so that what was loaded before must be applied again behind it."""
-        loaded_before = (p for p, step in enumerate(sequence) if _repeatable(step) or step.replaces)
-        self._repeatable_to = -1 if target.orders_itself else max(loaded_before, default=-1)
+        self._pending: list[LoadedFile] = []
+        """Late files that are not in the ledger yet, as not all their successors are applied again."""
+        self._must_reapply = False
+        """A file was loaded in this run, so files loaded before must be applied again after it."""
+        loaded_before = (p for p, step in enumerate(sequence) if _can_reapply(step) or step.replaces)
+        self._last_reapplied = -1 if target.orders_itself else max(loaded_before, default=-1)
+        """Position of the last step that was loaded before; up to it, new files are late."""
         self._loaded: list[LoadedFile] = []
         self._known: list[str] = []
         self._refused: list[RefusedFile] = []
@@ -159,31 +163,31 @@ class _Run:
         )
 
     def go(self, stack: ExitStack, stop_at_refused: bool) -> None:
-        new = self._parsed([s for s in self._steps if s.held is None and not s.refused], stack)
-        again: Iterator[Iterator[Message]] | None = None
+        new = self._parsed([s for s in self._steps if s.entry is None and not s.refused], stack)
+        loaded: Iterator[Iterator[Message]] | None = None
         for position, step in enumerate(self._steps):
             if step.refused:
                 self._refuse(step, step.refused)
-            elif step.held is None:
+            elif step.entry is None:
                 self._load(position, next(new))
-            elif self._late and position <= self._repeatable_to and _repeatable(step):
-                if again is None:
-                    again = self._parsed([s for s in self._steps[position:] if _repeatable(s)], stack)
-                self._repeat(position, next(again))
+            elif self._must_reapply and position <= self._last_reapplied and _can_reapply(step):
+                if loaded is None:  # only now: in most runs no file is late
+                    loaded = self._parsed([s for s in self._steps[position:] if _can_reapply(s)], stack)
+                self._reapply(position, next(loaded))
             else:
                 self._known.append(step.name)
-            if position == self._repeatable_to:
-                self._note()
+            if position == self._last_reapplied:
+                self._note_pending()
             self._bytes_before += step.size_bytes
             self._report(position + 1, step.name)
             if self._refused and stop_at_refused:
                 break
-        for entry in self._unnoted:  # stopped before all behind them was applied again
+        for entry in self._pending:  # stopped before all their successors were applied again
             self._loaded.remove(entry)
 
-    def _parsed(self, some: Sequence[Step], stack: ExitStack) -> Iterator[Iterator[Message]]:
+    def _parsed(self, steps: Sequence[Step], stack: ExitStack) -> Iterator[Iterator[Message]]:
         target = self._target
-        paths = [step.path for step in some]
+        paths = [step.path for step in steps]
         pool = ParserPool(paths, target.joiner, self._workers, target.whole_files)
         return stack.enter_context(pool).files()
 
@@ -191,82 +195,84 @@ class _Run:
         step = self._steps[position]
         started = next(messages)
         if isinstance(started, Started) and started.md5 in self._md5s:
-            # The same content twice in one run, or a file that was replaced since it was looked at.
+            # The same content twice in one run, or a file that was replaced since the run was planned.
             for _ in messages:
                 pass
             self._known.append(step.name)
             return
-        end = self._written(position, started, messages)
+        end = self._write(position, started, messages)
         if isinstance(end, Refused):
             self._refuse(step, end.reason)
             return
         assert isinstance(started, Started)
         parsed, applied = end
         entry = _entry(step, started, parsed, applied)
-        self._late = True
+        self._must_reapply = True
         self._md5s.add(entry.md5)
         self._loaded.append(entry)
-        self._list(step.name, applied.rejected)
-        self._unnoted.append(entry)
-        if position > self._repeatable_to:
-            self._note()
+        self._list_rejections(step.name, applied.rejected)
+        self._pending.append(entry)
+        if position > self._last_reapplied:
+            self._note_pending()
 
-    def _repeat(self, position: int, messages: Iterator[Message]) -> None:
+    def _reapply(self, position: int, messages: Iterator[Message]) -> None:
         step = self._steps[position]
         started = next(messages)
-        same = isinstance(started, Started) and step.held is not None and started.md5 == step.held.md5
-        end = self._written(position, started, messages) if same else None
+        same = isinstance(started, Started) and step.entry is not None and started.md5 == step.entry.md5
+        end = self._write(position, started, messages) if same else None
         if end is None or isinstance(end, Refused):
             raise BioqaError(f"{step.path} was changed while files were being loaded; run it again")
-        self._list(step.name, end[1].rejected)
+        self._list_rejections(step.name, end[1].rejected)
         self._repeated.append(step.name)
 
-    def _written(
+    def _write(
         self, position: int, started: Message, messages: Iterator[Message]
     ) -> tuple[Parsed, Applied] | Refused:
-        """A file written and committed; or nothing of it is kept."""
+        """Write and commit a file. If it is refused, nothing of it is kept."""
         step = self._steps[position]
         written = 0
         end: Message = started
         for end in messages:
             if isinstance(end, EncodedEvents):
-                self._target.write(end.changes, order(step.number, written))
-                written += len(end.changes)
-                self._events += len(end.changes)
+                self._target.write(end.events, order(step.number, written))
+                written += len(end.events)
+                self._events += len(end.events)
                 self._report(position, step.name, min(end.position, step.size_bytes))
         if isinstance(end, Parsed):
             applied = self._target.commit()
             if applied.events != written:
-                raise RuntimeError(f"{step.path}: of {written} events the index answers for {applied.events}")
+                raise RuntimeError(
+                    f"{step.path}: {written} events were written, and the index accounts for {applied.events}"
+                )
             return end, applied
         assert isinstance(end, Refused)
         if not self._target.whole_files:
             self._target.rollback()
         return end
 
-    def _note(self) -> None:
-        for entry in self._unnoted:
+    def _note_pending(self) -> None:
+        for entry in self._pending:
             self._target.note(entry)
-        self._unnoted.clear()
+        self._pending.clear()
 
     def _refuse(self, step: Step, reason: str) -> None:
         self._refused.append(RefusedFile(step.name, reason))
         if step.replaces:
-            # What it said before is in the index, and cannot be applied again behind these.
-            for entry in self._unnoted:
-                waits = f"{entry.name} waits until {step.name}, loaded before and now refused, is mended"
-                self._refused.append(RefusedFile(entry.name, waits))
+            # Its old content is in the index, and cannot be applied again after the pending files.
+            for entry in self._pending:
+                reason = f"{entry.name} waits until {step.name}, loaded before and now refused, is repaired"
+                self._refused.append(RefusedFile(entry.name, reason))
                 self._loaded.remove(entry)
-            self._unnoted.clear()
+            self._pending.clear()
 
-    def _list(self, name: str, rejected: Sequence[Rejection]) -> None:
+    def _list_rejections(self, name: str, rejected: Sequence[Rejection]) -> None:
         room = MAX_REJECTIONS - len(self._rejections)
         self._rejections += [(name, rejection) for rejection in rejected[:room]]
         self._rejections_unlisted += len(rejected[room:])
 
     def _report(self, done: int, name: str, within: int = 0) -> None:
-        if self._told is not None:
-            self._told(
+        if self._progress is not None:
+            self._progress(
                 LoadProgress(
                     files_done=done,
                     files=len(self._steps),
@@ -278,8 +284,8 @@ class _Run:
             )
 
 
-def _repeatable(step: Step) -> bool:
-    return step.held is not None and not step.copy
+def _can_reapply(step: Step) -> bool:
+    return step.entry is not None and not step.duplicate
 
 
 def _entry(step: Step, started: Started, parsed: Parsed, applied: Applied) -> LoadedFile:
@@ -300,7 +306,7 @@ def _entry(step: Step, started: Started, parsed: Parsed, applied: Applied) -> Lo
 
 
 def _by_reason(rejected: Sequence[Rejection]) -> Counter[str]:
-    """What stands before the first colon tells the kind; what follows, and numbers, differ with documents."""
+    """Count rejections by kind, which is the text before the first colon; numbers vary by document."""
     reasons = Counter(_NUMBER.sub("N", r.reason.partition(":")[0])[:100] for r in rejected)
     kinds = Counter(dict(reasons.most_common(MAX_REASONS)))
     if rest := reasons.total() - kinds.total():

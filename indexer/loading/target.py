@@ -1,4 +1,4 @@
-"""What files are loaded into: an index that is written file by file, with the ledger of what it holds."""
+"""The interface between loading and a back end: an index that is written file by file, with its ledger."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -14,40 +14,42 @@ class LoadTarget(Protocol):
 
     @property
     def whole_files(self) -> bool:
-        """True if what was written cannot be taken back: a file must then have been parsed to its end before
-        the first of its changes is written."""
+        """True if writes cannot be rolled back: then a file must be parsed to its end before its first event
+        is written."""
         ...
 
     @property
     def orders_itself(self) -> bool:
-        """True if the index itself sees to it that a file applied late changes nothing that its successors
-        said, by the order number given to ``write``."""
+        """True if the index compares the order numbers given to ``write``, so that a file applied late does
+        not override files of higher numbers."""
         ...
 
     @property
     def loaded(self) -> tuple[LoadedFile, ...]:
-        """The ledger, in the order of loading."""
+        """The ledger's entries, in the order of loading."""
         ...
 
-    def write(self, changes: Sequence[EncodedEvent], order: int) -> None:
-        """Upsert records and delete PMIDs. ``order`` is the first one's place among all events ever, the next
-        ones follow it: see ``bioqa.indexer.loading.ledger.order``. May return before the index has them."""
+    def write(self, events: Sequence[EncodedEvent], order: int) -> None:
+        """Upsert records and delete PMIDs; may return before the index has received them.
+
+        ``order`` is the first event's position among all events of the index, and the others follow it: see
+        ``bioqa.indexer.loading.ledger.order``."""
         ...
 
     def commit(self) -> Applied:
-        """Make what was written visible and durable; what became of it since the last commit."""
+        """Make all writes visible and durable. Returns the outcome of the writes since the last commit."""
         ...
 
     def rollback(self) -> None:
-        """Forget what was written since the last commit (where ``whole_files`` is False)."""
+        """Undo all writes since the last commit (only if ``whole_files`` is False)."""
         ...
 
     def note(self, entry: LoadedFile) -> None:
-        """Add to the ledger."""
+        """Append to the ledger."""
         ...
 
     def finish(self) -> None:
-        """All files of the run are in: put the index into the state to be searched in."""
+        """Prepare the index for searching, after all files of a run are loaded."""
         ...
 
     def close(self) -> None: ...

@@ -1,7 +1,7 @@
-"""When a citation was published: the earliest day that its record allows.
+"""Publication dates: the earliest day that agrees with a record.
 
-A record is never rejected for its date. What makes no sense (31 September, month 13, year 20119) is left out,
-and the rest of the date still counts.
+No record is rejected because of its date. Invalid components (31 September, month 13, year 20119) are
+ignored; the rest of the date is used.
 """
 
 import re
@@ -13,9 +13,10 @@ MONTHS = (
 )  # fmt: skip
 
 SEASONS = {"winter": 1, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
-"""A season's first month in its year, on the northern half of the earth; a winter may begin in January."""
+"""First month of each season in the northern hemisphere. Winter counts from January: the year is that of the
+issue."""
 
-# May be cut after three letters or more.
+# Months may be abbreviated to three letters or more.
 _NUMBERS = SEASONS | {name[:n]: i for i, name in enumerate(MONTHS, 1) for n in range(3, len(name) + 1)}
 
 _YEAR = re.compile(r"(?<![0-9])(1[6-9][0-9]{2}|20[0-9]{2}|2100)(?![0-9])")
@@ -26,17 +27,17 @@ _PART_OF_YEAR = re.compile(r"\b([1-4])(?:st|nd|rd|th)[ -]+(quart|trimest|half)",
 
 
 def parse_date(year: str, month: str = "", day: str = "", season: str = "") -> date | None:
-    """The date in the elements Year, Month, Day and Season; "" stands for one that is missing."""
+    """Parse the elements Year, Month, Day and Season; a missing element is ""."""
     if not (found := _YEAR.search(year)):
         return None
     number = month_number(month) or month_number(season) or 1
-    # A day without a month says nothing.
+    # A day without a month is meaningless.
     known = month_number(month) and _DAY.fullmatch(day)
     return _real_date(int(found[1]), number, int(day) if known else 1)
 
 
 def parse_medline_date(text: str) -> date | None:
-    """The first date in a MedlineDate: "1998 Dec-1999 Jan", "Summer 1987", "2000 Jul 31-Aug 6"."""
+    """Parse the first date in a MedlineDate: "1998 Dec-1999 Jan", "Summer 1987", "2000 Jul 31-Aug 6"."""
     if not (found := _YEAR.search(text)):
         return None
     year = int(found[1])
@@ -53,7 +54,7 @@ def parse_medline_date(text: str) -> date | None:
 
 
 def month_number(text: str) -> int | None:
-    """1 to 12 for "Jan", "January", "1", "01", a range's first month or a season; None for anything else."""
+    """1 to 12 for "Jan", "January", "1", "01", the first month of a range or a season; otherwise None."""
     if _DAY.fullmatch(text):
         return int(text) if 1 <= int(text) <= 12 else None
     for word in _WORD.findall(text.lower()):

@@ -1,4 +1,4 @@
-"""What a MEDLINE file says happened to citations, in document order."""
+"""Events of a MEDLINE file: citations to insert or replace, and PMIDs to delete."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,15 @@ from bioqa.bioasq.domain import Document
 
 @dataclass(frozen=True, slots=True)
 class Upsert:
+    """A new or revised citation."""
+
     document: Document
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
+    """A citation that NLM withdrew."""
+
     pmid: str
 
 

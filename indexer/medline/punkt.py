@@ -1,7 +1,7 @@
 """NLTK's Punkt with parameters for biomedical English.
 
-They are two lists in place of a trained model: NLTK's own is trained on newspapers and is no part of the
-package, and Punkt trained on 44,448 citations takes hundreds of plain words for abbreviations.
+Two word lists replace a trained model: NLTK's own was trained on newspapers and is not part of the package,
+and Punkt trained on 44,448 citations takes hundreds of ordinary words for abbreviations.
 """
 
 from functools import cache, lru_cache
@@ -44,24 +44,24 @@ _STARTERS = """
 """
 
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
-"""In lower case, without the last full stop. Before a sentence starter they end a sentence all the same."""
+"""In lower case, without the final full stop. Before a sentence starter, even these end a sentence."""
 
 STARTERS = frozenset(_STARTERS.split())
-"""Words that begin sentences and are not capital otherwise."""
+"""Words that are capitalised only at the beginning of a sentence."""
 
-# Punkt's flag for a word that was seen in lower case inside a sentence.
+# Punkt's flag for a word that occurs in lower case inside sentences.
 _LOWER_INSIDE = 1 << 5
 
 
 @lru_cache(maxsize=1 << 14)
 def breaks(context: str) -> bool:
-    """Whether a sentence ends inside "word. next", two tokens with the mark between them."""
+    """Whether a sentence ends between the two tokens of ``context``, as in "i.v. In"."""
     return bool(tokenizer().text_contains_sentbreak(context))
 
 
 @cache
 def tokenizer() -> "PunktSentenceTokenizer":
-    # NLTK takes over a second to import: only those who cut sentences pay for it.
+    # Imported here because NLTK takes more than a second to import, and most commands split no sentences.
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
     parameters = PunktParameters()

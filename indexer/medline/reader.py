@@ -1,17 +1,18 @@
-"""MEDLINE and PubMed XML files, plain or gzip, as a stream of upserts and deletions.
+"""Reading MEDLINE and PubMed XML files, plain or gzip, as a stream of upserts and deletions.
 
-Read are PubmedArticleSet and the older MedlineCitationSet. What a record gives:
+The root is PubmedArticleSet or the older MedlineCitationSet. From a record are taken:
 
-- Text: every text node under the element, markup (``<i>``, ``<sub>``, MathML) or not, joined as it stands;
-  then each run of XML's white space (space, tab, CR, LF) becomes one space. U+00A0, U+2009 and the like are
+- Text: all text nodes below the element, inside markup (``<i>``, ``<sub>``, MathML) or not, concatenated;
+  then each run of XML white space (space, tab, CR, LF) becomes one space. U+00A0, U+2009 and the like are
   content: offsets count them.
-- Title: ArticleTitle. If that is empty or NLM's "[Not Available].", the VernacularTitle, if there is one.
-- Abstract: the AbstractTexts of Abstract, each as ``LABEL: text`` where it has a label (NlmCategory is none),
-  joined by ``joiner``. Without text there, the first OtherAbstract in English (without Language it is),
-  so that the record can be found by what PubMed shows of it. Otherwise OtherAbstract is left out: no offset
-  of BioASQ counts in it. Without any, the abstract is "".
-- Date: PubDate; ArticleDate where PubDate has no year.
-- PMID and version: the citation's own PMID element, never those of comments or references; no Version is 1.
+- Title: ArticleTitle. If it is empty or NLM's "[Not Available].", VernacularTitle, if there is one.
+- Abstract: the AbstractTexts of Abstract, each as ``LABEL: text`` if it has a label (NlmCategory is not
+  used), joined by ``joiner``. If they have no text, the first English OtherAbstract (English if it has no
+  Language), so that the record can be found by the text that PubMed shows. Otherwise OtherAbstract is not
+  used, because BioASQ's offsets never refer to it. If there is none of these, the abstract is "".
+- Date: PubDate; ArticleDate if PubDate has no year.
+- PMID and version: the citation's own PMID element, never those of comments or references; the default
+  version is 1.
 """
 
 import re
@@ -40,20 +41,20 @@ _PMID = re.compile(r"[1-9][0-9]{0,17}")
 
 @dataclass(frozen=True, slots=True)
 class RejectedRecord:
-    """A citation that cannot be used."""
+    """A record that cannot be used."""
 
     line: int
-    """Where its record begins, from 1."""
+    """Line on which the record begins, counted from 1."""
     reason: str
 
 
 class MedlineFile:
-    """The events of one file, in document order; iterate once.
+    """The events of one file, in document order; it can be iterated once.
 
-    Raises ``MedlineError`` while iterating if the file is broken, truncated or hostile; events that came
-    before it must then be dropped, so keep none of a file until it was read to its end.
+    Iterating raises ``MedlineError`` if the file is broken, truncated or hostile. Events yielded before must
+    then be discarded, so commit nothing of a file before it was read to its end.
 
-    Each record is an event, skipped or rejected. After the last event:
+    Each record becomes an event, or is skipped or rejected. After the last event:
     ``upserts + deletes + sum(skipped.values()) + sum(rejected.values()) == records``.
     """
 
@@ -62,15 +63,15 @@ class MedlineFile:
         self.upserts = 0
         self.deletes = 0
         self.skipped: Counter[str] = Counter()
-        """Records that are no citations, by element: books above all."""
+        """Number of records that are not citations, by element; mostly books."""
         self.rejections: list[RejectedRecord] = []
         self.position = 0
-        """Bytes of the file, as it lies on disk, that have been read."""
+        """Bytes read so far, counted in the file on disk (before decompression)."""
         self._joiner = joiner
 
     @property
     def rejected(self) -> Counter[str]:
-        """Citations that cannot be used, by reason."""
+        """Number of records that cannot be used, by reason."""
         return Counter(rejection.reason for rejection in self.rejections)
 
     @property
@@ -78,10 +79,10 @@ class MedlineFile:
         return self.upserts + self.deletes + self.skipped.total() + len(self.rejections)
 
     def __iter__(self) -> Iterator[Event]:
-        for record in records(self.path, self._at):
+        for record in records(self.path, self._set_position):
             yield from self._events(record)
 
-    def _at(self, position: int) -> None:
+    def _set_position(self, position: int) -> None:
         self.position = position
 
     def _events(self, record: etree._Element) -> Iterator[Event]:
@@ -106,7 +107,7 @@ class MedlineFile:
             return None
         version = identifier.get("Version", "1")
         if not _PMID.fullmatch(version):
-            self._reject(record, "version of the PMID is no positive integer")
+            self._reject(record, "version of the PMID is not a positive integer")
             return None
         article = child(citation, "Article")
         title = _title(article)
@@ -125,7 +126,7 @@ class MedlineFile:
         pmid = text_of(element)
         if _PMID.fullmatch(pmid):
             return pmid
-        self._reject(record, "PMID is no positive integer" if pmid else "no PMID")
+        self._reject(record, "PMID is not a positive integer" if pmid else "no PMID")
         return None
 
     def _reject(self, record: etree._Element, reason: str) -> None:
@@ -133,12 +134,12 @@ class MedlineFile:
 
 
 def read(path: Path, *, joiner: str = "") -> Iterator[Event]:
-    """The events of a file, for those who do not need the counts; see ``MedlineFile``."""
+    """Read the events of a file, without counts; see ``MedlineFile``."""
     return iter(MedlineFile(path, joiner))
 
 
 def event_json(event: Event) -> dict[str, Any]:
-    """One line of ``bioqa parse``. A missing title, abstract or date is null."""
+    """Convert an event into a line of ``bioqa parse``. A missing title, abstract or date is null."""
     if isinstance(event, Delete):
         return {"op": "delete", "pmid": event.pmid}
     document = event.document

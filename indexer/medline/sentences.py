@@ -1,10 +1,10 @@
-"""Where sentences begin and end in titles and abstracts.
+"""Splitting titles and abstracts into sentences.
 
-NLTK's Punkt decides, with parameters of our own (``punkt.py``). Its tokens cost far more than its
-decision, and most candidates are plain: an ordinary word, a full stop, a capital. These are decided here as
-Punkt would; only what is left is given to Punkt. docs/sentences.md has the figures.
+NLTK's Punkt decides where sentences end, with our own parameters (``punkt.py``). Punkt's tokenisation costs
+far more than its decision, and most candidates are simple: an ordinary word, a full stop, a capital. Those
+are decided here in the same way as Punkt would; only the others are passed to Punkt. See docs/sentences.md.
 
-A section label ("METHODS:") in an abstract is a span of its own: annotators begin their snippets behind it.
+A section label ("METHODS:") in an abstract is a span of its own, because annotators begin snippets after it.
 """
 
 import re
@@ -15,8 +15,10 @@ from bioqa.bioasq.labels import LABEL
 from bioqa.indexer.medline.punkt import ABBREVIATIONS, breaks
 
 Offsets = tuple[int, int]
+"""Begin and end of a sentence; the end is exclusive."""
 
-# Where parts of an abstract were joined by nothing, the next label or sentence follows without white space.
+# Some abstracts have parts joined without a space: a label or sentence follows the mark immediately. "Gov" is
+# excluded because of "ClinicalTrials.Gov ".
 _GLUED = rf"(?={LABEL} )|(?<=[a-z]{{3}}[.?!])(?=[A-Z][a-z]+[ ,])(?!Gov\b)"
 _CANDIDATE = re.compile(rf"""[.?!](?:["'”’»)\]}}]*\s+(?=\S)|{_GLUED})""")
 _LABEL_FIRST = re.compile(rf"({LABEL})\s+(?=\S)")
@@ -26,18 +28,18 @@ _PLAIN_START = re.compile(rf"{_OPENING}[A-Z0-9]")
 _UNIT = re.compile(r"[0-9°] ?[A-Za-z%]")
 
 MAX_WORD_LENGTH = 60
-"""Characters of a word that are looked at, so that no text takes more than linear time."""
+"""Maximum number of characters looked at before and after a mark, so that time is linear for any text."""
 
 _TOKEN = re.compile(rf"\S{{1,{MAX_WORD_LENGTH}}}")
 
 
 def split(text: str) -> list[Offsets]:
-    """The sentences in order. Outside the spans is only white space, with which none begins or ends."""
+    """Split a text into sentences. Between them is only white space; none begins or ends with it."""
     return _split(text, 0)
 
 
 def split_abstract(text: str, label: str = "") -> list[Offsets]:
-    """As ``split``, for a part of an abstract, labels apart; ``label`` is the one that it is known by."""
+    """Split a part of an abstract. Labels become spans of their own; ``label`` is the known one."""
     if label and text.startswith(f"{label}: "):
         begin = len(label) + 1
         return [(_skip_space(text, 0), begin), *labels_apart(text, _split(text, begin))]
@@ -45,20 +47,20 @@ def split_abstract(text: str, label: str = "") -> list[Offsets]:
 
 
 def labels_apart(text: str, spans: Iterable[Offsets]) -> list[Offsets]:
-    """The spans, with each label that a sentence begins with as a span of its own."""
-    apart: list[Offsets] = []
+    """Separate the label at the beginning of a sentence, if any, into a span of its own."""
+    separated: list[Offsets] = []
     for begin, end in spans:
         if match := _LABEL_FIRST.match(text, begin, end):
-            apart += (match.span(1), (match.end(), end))
+            separated += (match.span(1), (match.end(), end))
         else:
-            apart.append((begin, end))
-    return apart
+            separated.append((begin, end))
+    return separated
 
 
 def sentences_of(title: str, abstract: str, parts: tuple[Part, ...]) -> tuple[Sentence, ...]:
-    """A document's sentences in reading order. None crosses from one part of the abstract to the next.
+    """Split a document into sentences, in reading order; no sentence spans two parts of the abstract.
 
-    ``parts`` cover the abstract but for what joins them; without any, it is one part.
+    ``parts`` cover the abstract, except for the joiners between them. If empty, the abstract is one part.
     """
     sentences = [Sentence("title", *span) for span in split(title)]
     for part in parts or (Part("", 0, len(abstract)),):

@@ -1,6 +1,6 @@
-"""The records of a MEDLINE or PubMed XML file, plain or gzip, one at a time.
+"""Reading the records of a MEDLINE or PubMed XML file, plain or gzip, one at a time.
 
-A file is refused as soon as something is wrong with it. No DTD is read, no entity expanded, no network asked.
+A file is refused at the first error. No DTD is loaded, no entity expanded, no network used.
 """
 
 import gzip
@@ -15,7 +15,7 @@ from lxml import etree
 from bioqa.bioasq.errors import BioqaError
 
 CHUNK = 1 << 16
-"""Bytes of XML parsed at a time. With one record, this is what is held in memory."""
+"""Bytes of XML parsed at a time. Memory holds one such chunk and one record."""
 
 RECORDS = {
     "PubmedArticleSet": ("PubmedArticle", "PubmedBookArticle", "DeleteCitation"),
@@ -27,18 +27,21 @@ _XML_SPACE = re.compile(r"[ \t\r\n]+")
 
 
 class MedlineError(BioqaError):
-    """A file that is refused as a whole. The text names the file and the place."""
+    """The file is refused as a whole. The message names the file and the position."""
 
 
-def records(path: Path, told: Callable[[int], None] = lambda position: None) -> Iterator[etree._Element]:
-    """The root's children as they are read, each good until the next is asked for.
+def records(
+    path: Path, report_position: Callable[[int], None] = lambda position: None
+) -> Iterator[etree._Element]:
+    """Yield the root's children. An element is cleared when the next one is requested.
 
-    ``told`` how many bytes of the file, as it lies on disk, have been read.
+    ``report_position`` is called with the number of bytes read so far, counted in the file on disk (that is,
+    before decompression).
     """
     with path.open("rb") as plain:
         try:
             for record in _parsed(_unzipped(plain), path):
-                told(plain.tell())
+                report_position(plain.tell())
                 yield record
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise MedlineError(f"{path}, near byte {plain.tell()}: broken gzip: {error}") from error
@@ -69,7 +72,7 @@ def _parsed(stream: BinaryIO, path: Path) -> Iterator[etree._Element]:
                 element.clear()
         chunk = stream.read(CHUNK)
         if root is not None:
-            # The last child may still be open, unless the file has ended.
+            # Until the file has ended, the last child may still be open.
             yield from _others(root, root[:-1] if chunk else root[:], RECORDS[name])
     parser.close()
 
@@ -77,7 +80,7 @@ def _parsed(stream: BinaryIO, path: Path) -> Iterator[etree._Element]:
 def _others(
     root: etree._Element, complete: list[etree._Element], kinds: tuple[str, ...]
 ) -> Iterator[etree._Element]:
-    """Drops children of the root; those that are no records are handed out before."""
+    """Remove complete children from the root, so that memory stays flat; yield those that are not records."""
     for child in complete:
         if child.tag not in kinds:
             yield child
@@ -85,19 +88,19 @@ def _others(
 
 
 def _refuse_fatal(parser: "etree.XMLPullParser[Any]", path: Path) -> None:
-    """lxml does not raise for an undeclared entity, but starts afresh with the next chunk."""
+    """Raise for errors that lxml only logs: after an undeclared entity it goes on with the next chunk."""
     for error in parser.feed_error_log.filter_from_fatals():
         raise MedlineError(f"{path}: broken XML: {error.message}, line {error.line}, column {error.column}")
 
 
 def _refuse_entities(record: etree._Element, path: Path) -> None:
-    """What an undeclared entity stands for is unknown, and its record would silently lose it."""
+    """Refuse undeclared entities: their text is unknown, and would silently be missing from the record."""
     for entity in record.iter(etree.Entity):
         raise MedlineError(f"{path}, line {record.sourceline}: unknown entity {entity.text} in this record")
 
 
 def _root_name(head: bytes, path: Path) -> str:
-    """Looks at the beginning before anything is parsed for good."""
+    """Return the root's name from the beginning of the file, before the actual parsing."""
     if not head.strip():
         raise MedlineError(f"{path}: empty")
     parser = _parser(("start",))
@@ -119,7 +122,8 @@ def _root_name(head: bytes, path: Path) -> str:
 def _parser(
     events: tuple[Literal["start", "end"], ...], tags: tuple[str, ...] | None = None
 ) -> "etree.XMLPullParser[Any]":
-    # huge_tree stays off: it would lift libxml2's limits on depth and on the length of a text.
+    # huge_tree stays off: it would disable libxml2's limits on depth and text length, which protect against
+    # hostile files.
     return etree.XMLPullParser(
         events=events,
         tag=tags,
@@ -136,15 +140,15 @@ def child(element: etree._Element | None, tag: str) -> etree._Element | None:
 
 
 def text_of(element: etree._Element | None) -> str:
-    """All text below an element, markup or not, white space of XML collapsed; "" if there is none."""
+    """Return all text below an element, inside markup or not, with XML white space collapsed; "" if none."""
     if element is None:
         return ""
     return collapsed((element.text or "") if len(element) == 0 else "".join(map(str, element.itertext())))
 
 
 def collapsed(text: str) -> str:
-    """Each run of XML's white space as one space; U+00A0, U+2009 and the like are content."""
-    # Most text is even; looking for four strings is many times faster than for one pattern.
+    """Replace each run of XML white space by one space; U+00A0, U+2009 and the like are content."""
+    # Most texts need no change; four substring searches are many times faster than one pattern.
     if "\n" in text or "  " in text or "\t" in text or "\r" in text:
         text = _XML_SPACE.sub(" ", text)
     return text.strip(" ")

@@ -1,1 +1,1 @@
-"""Releases of MEDLINE: a year's baseline and its update files, brought into an index in NLM's order."""
+"""Releases of MEDLINE: a year's baseline and update files, loaded into an index in NLM's order."""

@@ -1,4 +1,4 @@
-"""What must hold of a release before it serves, in figures."""
+"""Plausibility checks of a new release, which must pass before it serves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,16 +7,17 @@ from bioqa.indexer.loading.ledger import MEDLINE_NAME, LoadedFile
 from bioqa.indexer.search.base import IndexStats
 
 MIN_SHARE_OF_PREVIOUS = 0.95
-"""Documents, as a share of the previous release's."""
+"""Minimum number of documents, as a share of the previous release's."""
 
 MAX_MISSING_INCREASE = 0.02
-"""By how much the share of records without title, or abstract, may grow."""
+"""Maximum increase of the share of records without title, or without abstract."""
 
 MAX_WITHOUT_TITLE = 0.01
-"""In a first release. A change of NLM's format can leave every title empty and every PMID right."""
+"""Share allowed in a first release. If NLM changed its format, all titles might be empty and all PMIDs
+right."""
 
 MIN_DISTINCT = 0.99
-"""At least this share of a baseline's citations are documents of their own, not versions of others."""
+"""Minimum share of a baseline's citations that are distinct documents, not versions of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,12 @@ class Check:
     name: str
     passed: bool
     says: str
-    """The figures."""
+    """The figures compared, for reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseContent:
-    """What a release holds, and what it was loaded from."""
+    """Statistics of a release, and the files that it was loaded from."""
 
     stats: IndexStats
     ledger: Sequence[LoadedFile]
@@ -42,8 +43,10 @@ class ReleaseContent:
 def release_checks(
     new: ReleaseContent, baseline: int, missing: Sequence[str], previous: ReleaseContent | None
 ) -> list[Check]:
-    """``baseline``: the number of the baseline's last file, in the year's sequence; ``missing``: its files
-    that were not loaded."""
+    """Check a new release against its files, and against the previous release.
+
+    ``baseline`` is the number of the baseline's last file in the year's sequence; ``missing`` are files of
+    the baseline that were not loaded."""
     checks = [_baseline(missing), _counts(new, baseline)]
     if previous is None or not previous.stats.documents:
         return [*checks, _first_titles(new.stats)]
@@ -54,7 +57,7 @@ def release_checks(
 
 
 def share_checks(new: IndexStats, previous: IndexStats) -> list[Check]:
-    """Whether titles or abstracts have gone missing."""
+    """Check that the shares of documents without title or abstract have not grown."""
     return [
         _share("titles", new.without_title, new.documents, previous.without_title, previous.documents),
         _share(
@@ -69,21 +72,21 @@ def _baseline(missing: Sequence[str]) -> Check:
 
 
 def _counts(new: ReleaseContent, baseline: int) -> Check:
-    """The ledger does not say which upserts replaced an earlier one, so it gives two bounds.
+    """Check the number of documents against bounds, as the ledger does not say which upserts were revisions.
 
-    At most: each document has an upsert of its own, and so has each that was deleted. At least: a baseline
-    says everything once, and what came to nothing or was deleted is known.
+    Upper bound: upserts − deletions. Lower bound: 99 % of the baseline's upserts − deletions − stale events,
+    because a baseline has each document about once.
     """
     upserted = sum(entry.upserted for entry in new.ledger)
-    most = upserted - sum(entry.deleted for entry in new.ledger)
-    once = sum(entry.upserted for entry in new.ledger if _is_baseline(entry, baseline))
-    least = int(MIN_DISTINCT * once) - sum(entry.deleted + entry.stale for entry in new.ledger)
+    upper = upserted - sum(entry.deleted for entry in new.ledger)
+    baseline_upserts = sum(entry.upserted for entry in new.ledger if _is_baseline(entry, baseline))
+    lower = int(MIN_DISTINCT * baseline_upserts) - sum(entry.deleted + entry.stale for entry in new.ledger)
     documents = new.stats.documents
     rejected = sum(sum(entry.rejected.values()) for entry in new.ledger)
     return Check(
         "documents",
-        max(0, least) <= documents <= most,
-        f"{documents:,} documents; its files allow for {max(0, least):,} to {most:,} "
+        max(0, lower) <= documents <= upper,
+        f"{documents:,} documents; its files allow for {max(0, lower):,} to {upper:,} "
         f"({len(new.ledger):,} files, {upserted:,} upserts, {rejected:,} rejected)",
     )
 
@@ -99,7 +102,7 @@ def _not_fewer(new: IndexStats, previous: IndexStats) -> Check:
         "not fewer",
         new.documents >= least,
         f"{new.documents:,} documents; the previous release has {previous.documents:,}, "
-        f"and {MIN_SHARE_OF_PREVIOUS:.0%} of that is the least",
+        f"and at least {MIN_SHARE_OF_PREVIOUS:.0%} of that is required",
     )
 
 

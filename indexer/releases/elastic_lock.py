@@ -1,7 +1,7 @@
-"""A lock that is a document in an index of its own, since the server has none.
+"""A lock in Elasticsearch: a document in an index of its own, since the server has no locks.
 
-Whoever holds it says so again and again. A lock that nobody has renewed for a while is there for the taking,
-and so is one whose holder was a process of this machine that has ended.
+The holder renews the lock regularly. A lock that was not renewed for a while may be taken over, and so may
+one whose holder was a process of this machine that has ended.
 """
 
 import os
@@ -23,14 +23,14 @@ from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.connection import engine_errors, error_type
 
 STALE_S = 600.0
-"""Longer than clocks of a lab's machines differ, and than a server is away for a restart."""
+"""Longer than the clocks of a lab's machines differ, and than a restart of the server takes."""
 
 RENEW_S = 20.0
 
 _ID = "update"
 
 _Position = tuple[int, int]
-"""Sequence number and primary term: they change with every write of a document."""
+"""Sequence number and primary term, which change with every write of a document."""
 
 _UNSEEN: _Position = (0, 0)
 
@@ -46,7 +46,7 @@ _MAPPING = {
 
 
 class ElasticLock:
-    """ReleaseContent within ``with``."""
+    """A lock on an address, held within ``with``."""
 
     def __init__(
         self, client: Elasticsearch, address: IndexAddress, stale_s: float = STALE_S, renew_s: float = RENEW_S
@@ -75,20 +75,20 @@ class ElasticLock:
     ) -> None:
         self._ended.set()
         self._thread.join()
-        # If this fails, the lock becomes stale, or is seen to be of a process that ended.
+        # If this fails, others will take the lock over: this process has ended, or it becomes stale.
         with suppress(ApiError, TransportError):
             self._client.delete(
                 index=self._index, id=_ID, if_seq_no=self._seen[0], if_primary_term=self._seen[1]
             )
 
     def check(self) -> None:
-        """Raises BioqaError if another process has the lock, or the server cannot be asked."""
+        """Raise BioqaError if another process took the lock over, or if the server cannot be reached."""
         with engine_errors(self._address):
             self._renew()
         if self._lost:
             raise BioqaError(
                 f"another process took the lock on {self._address}, because this one had not renewed it for "
-                f"{self._stale_s:.0f} s; run it again to go on"
+                f"{self._stale_s:.0f} s; run it again to resume"
             )
 
     def _take(self) -> None:
@@ -108,7 +108,7 @@ class ElasticLock:
 
     def _refuse_unless_stale(self, lock: Mapping[str, Any]) -> None:
         age = time.time() - float(lock["at"])
-        if lock["token"] == self._token:  # our own try got through after all
+        if lock["token"] == self._token:  # our own request, whose response was lost
             return
         if age < self._stale_s and not _has_ended(lock["process"]):
             raise BioqaError(
@@ -118,7 +118,7 @@ class ElasticLock:
 
     def _keep_renewing(self) -> None:
         while not self._ended.wait(self._renew_s) and not self._lost:
-            with suppress(ApiError, TransportError):  # the server is away; the loader waits for it too
+            with suppress(ApiError, TransportError):  # the server is unreachable; loading waits for it, too
                 self._renew()
 
     def _renew(self) -> None:
@@ -128,14 +128,14 @@ class ElasticLock:
             try:
                 self._put(self._seen)
             except ConflictError:
-                # Another's lock; or our own renewal, whose answer got lost.
+                # Taken over by another process; or our own renewal, whose response was lost.
                 held = self._client.options(ignore_status=404).get(index=self._index, id=_ID).body
                 self._lost = not held.get("found") or held["_source"]["token"] != self._token
                 if not self._lost:
                     self._seen = _position(held)
 
     def _put(self, over: _Position) -> None:
-        """Write the lock, if nobody has written it since."""
+        """Write the lock, if it was not written since ``over``."""
         answer = self._client.index(
             index=self._index, id=_ID, document=self._document(), if_seq_no=over[0], if_primary_term=over[1]
         )
@@ -162,12 +162,12 @@ def _position(answer: Mapping[str, Any]) -> _Position:
 
 
 def _process() -> str:
-    """This process, as only processes that share its machine, boot and numbering of processes would say it;
-    without the number where that cannot be told."""
-    return f"{_numbering()}/{os.getpid()}"
+    """Return an identifier of this process: machine and boot, PID namespace, PID."""
+    return f"{_pid_namespace()}/{os.getpid()}"
 
 
-def _numbering() -> str:
+def _pid_namespace() -> str:
+    """Return machine, boot and PID namespace; "" if unknown. PIDs can be compared only if these are equal."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
@@ -176,14 +176,14 @@ def _numbering() -> str:
 
 
 def _has_ended(process: str) -> bool:
-    """True if it is certain: the process was one of this machine, and there is none of its number."""
-    numbering, _, number = process.rpartition("/")
-    if not numbering or numbering != _numbering():
+    """Whether the process certainly has ended: it was in this PID namespace, and its PID does not exist."""
+    namespace, _, pid = process.rpartition("/")
+    if not namespace or namespace != _pid_namespace():
         return False
     try:
-        os.kill(int(number), 0)
+        os.kill(int(pid), 0)
     except ProcessLookupError:
         return True
-    except PermissionError:
+    except PermissionError:  # it exists, and belongs to another user
         return False
     return False

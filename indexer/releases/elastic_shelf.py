@@ -1,4 +1,4 @@
-"""Releases in Elasticsearch: an index each, and an alias that stands for the one serving."""
+"""Releases in Elasticsearch: an index for each, and an alias for the one that serves."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -20,14 +20,15 @@ from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
 
 NOTE = "release"
-"""Under which an index keeps whether it served, and what served before it."""
+"""Key of an index's note on whether it served, and which release served before it."""
 
 
 class ElasticShelf:
-    """``address.name`` is the alias. Close it when done."""
+    """``Shelf`` in Elasticsearch; ``address.name`` is the alias. Use it in ``with``, which closes the
+    connection."""
 
     def __init__(self, address: IndexAddress, access: Access, shape: Shape = DEFAULT_SHAPE) -> None:
-        """Raises BioqaError if the server cannot be used, or if an index has the alias's name."""
+        """Raises BioqaError if the server cannot be used, or if an index has the name of the alias."""
         self._address = address
         self._access = access
         self._shape = shape
@@ -53,38 +54,40 @@ class ElasticShelf:
 
     def releases(self) -> tuple[Release, ...]:
         with engine_errors(self._address):
-            found = self._client.indices.get_mapping(
+            mappings = self._client.indices.get_mapping(
                 index=f"{self.base}-*", ignore_unavailable=True, allow_no_indices=True
             ).body
         serving = self._holders()
-        made = []
-        for name, described in found.items():
-            notes = described["mappings"].get("_meta", {}).get("bioqa")
+        releases = []
+        for name, mapping in mappings.items():
+            notes = mapping["mappings"].get("_meta", {}).get("bioqa")
             parsed = parse_release_name(self.base, name)
             if parsed is not None and isinstance(notes, Mapping):
                 note = notes.get(NOTE) or {}
-                # A crash can come between the alias and the note.
+                # A crash between moving the alias and writing the note leaves an old note.
                 served = bool(note.get("served")) or name in serving
-                made.append(Release(name, *parsed, served, note.get("previous")))
-        return tuple(sorted(made, key=lambda release: (release.year, release.serial)))
+                releases.append(Release(name, *parsed, served, note.get("previous")))
+        return tuple(sorted(releases, key=lambda release: (release.year, release.serial)))
 
     def serving(self) -> Release | None:
         names = self._holders()
         if not names:
             return None
-        found = [release for release in self.releases() if release.name in names]
-        if len(names) > 1 or not found:
+        serving = [release for release in self.releases() if release.name in names]
+        if len(names) > 1 or not serving:
             raise BioqaError(
                 f"the alias {self.base} stands for {', '.join(sorted(names))}, "
                 f"and not for one release named {self.base}-YEAR; move it by hand, or use another name"
             )
-        return found[0]
+        return serving[0]
 
     def target(self, name: str, joiner: str) -> LoadTarget:
-        # A connection of its own: it is closed with the target.
-        at = IndexAddress(self._address.hosts, name)
-        client = connect(at, self._access)
-        return ElasticTarget(ElasticIndex.create(client, at, joiner, self._shape, self._access.patience_s))
+        # With a connection of its own, which is closed with the target.
+        address = IndexAddress(self._address.hosts, name)
+        client = connect(address, self._access)
+        return ElasticTarget(
+            ElasticIndex.create(client, address, joiner, self._shape, self._access.patience_s)
+        )
 
     def ledger(self, name: str) -> tuple[LoadedFile, ...]:
         if not self._exists(name):
@@ -96,7 +99,7 @@ class ElasticShelf:
 
     def serve(self, name: str, previous: str | None) -> None:
         index = self._index(name)
-        # In this order, so that a crash in between leaves nothing untold: see releases().
+        # In this order, so that after a crash at any point ``releases`` is right.
         index.annotate(**{NOTE: {"served": False, "previous": previous}})
         self._move_alias(name)
         index.annotate(**{NOTE: {"served": True, "previous": previous}})
@@ -111,7 +114,7 @@ class ElasticShelf:
         if name in self._holders():
             raise BioqaError(f"{name} is serving; it is not dropped")
         with engine_errors(self._address):
-            # The ledger first: a ledger without its index would be taken for that of the next one so named.
+            # The ledger first: a ledger without index would be used for the next index with this name.
             for index in (ledger_name(name), name):
                 self._client.indices.delete(index=index, ignore_unavailable=True)
 
@@ -125,11 +128,11 @@ class ElasticShelf:
             return bool(self._client.indices.exists(index=name))
 
     def _holders(self) -> set[str]:
-        """The indices that the alias stands for."""
+        """Return the names of the indices that have the alias."""
         found = _get_alias(self._client, self._address)
         if self.base in found:
             raise BioqaError(
-                f"{self.base} at {self._address.hosts[0]} is an index, made by `bioqa index`, and no alias, "
+                f"{self.base} at {self._address.hosts[0]} is an index made by `bioqa index`, not an alias, "
                 "which releases need: give `bioqa update` another name, or delete that index first"
             )
         return set(found)

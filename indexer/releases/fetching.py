@@ -1,4 +1,4 @@
-"""Files brought here by a few threads, in order, a bounded number ahead of whoever takes them."""
+"""Fetching files in a few threads, in order, and a bounded number ahead of the consumer."""
 
 from collections import deque
 from collections.abc import Generator, Sequence
@@ -10,7 +10,7 @@ from bioqa.indexer.releases.source import BadFile, FetchedFile, PublishedFile, S
 def fetch_ahead(
     source: Source, files: Sequence[PublishedFile], threads: int, ahead: int
 ) -> Generator[FetchedFile, None, tuple[PublishedFile, BadFile] | None]:
-    """Each file when it lies here. Ends before one that is broken, and returns it with what is wrong."""
+    """Yield files in order when they are fetched. Stops before a bad file, and returns it with its error."""
     fetching: deque[tuple[PublishedFile, Future[FetchedFile]]] = deque()
     remaining = iter(files)
     with ThreadPoolExecutor(threads, thread_name_prefix="fetching") as pool:

@@ -1,6 +1,5 @@
-"""Releases of the embedded index: a folder each, and a small file that names the one serving."""
+"""Releases of the embedded index: a folder for each, and a file that names the one that serves."""
 
-import fcntl
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from typing import Any
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import read_json, write_json
+from bioqa.bioasq.locks import FileLock, LockTaken
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.loading.ledger import Ledger, LoadedFile
 from bioqa.indexer.loading.target import LoadTarget
@@ -26,10 +26,12 @@ _DROPPED = ".dropped-"
 
 
 class FolderShelf:
+    """``Shelf`` in a folder."""
+
     base = BASE
 
     def __init__(self, folder: Path) -> None:
-        """Raises BioqaError if the folder is an index itself, or is used for something else."""
+        """Raises BioqaError if the folder is an index itself, or has other files."""
         if folder.exists() and not folder.is_dir():
             raise BioqaError(f"{folder} is a file; releases need a folder")
         if (folder / DESCRIPTION).exists():
@@ -38,7 +40,7 @@ class FolderShelf:
                 "give `bioqa update` another folder"
             )
         if folder.is_dir() and not (folder / RELEASES_FILE).exists() and _foreign(folder):
-            raise BioqaError(f"{folder} holds other files and no releases; choose an empty folder")
+            raise BioqaError(f"{folder} has other files and no releases; choose an empty folder")
         self._folder = folder
         self.where = str(folder)
 
@@ -46,30 +48,26 @@ class FolderShelf:
     def lock(self) -> Iterator["FolderShelf"]:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            stream = (self._folder / LOCK_FILE).open("a+")
+            lock = FileLock(self._folder / LOCK_FILE)
+        except LockTaken as error:
+            raise BioqaError(f"another update of {self._folder} is under way; wait for it to end") from error
         except OSError as error:
             raise BioqaError(f"cannot write to {self._folder}: {error.strerror or error}") from error
-        with stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise BioqaError(
-                    f"another update of {self._folder} is under way; wait for it to end"
-                ) from error
-            yield self  # the system lets go of it, however this process ends
+        with lock:
+            yield self
 
     def check(self) -> None:
-        """What the system has locked nobody takes away."""
+        """Nothing to check: no process can take over a lock of the operating system."""
 
     def releases(self) -> tuple[Release, ...]:
         notes = self._read()["releases"]
-        found = []
+        releases = []
         names = sorted(entry.name for entry in self._folder.iterdir()) if self._folder.is_dir() else []
         for name in names:
             if (parsed := parse_release_name(BASE, name)) is not None:
                 note = notes.get(name, {})
-                found.append(Release(name, *parsed, note.get("served", False), note.get("previous")))
-        return tuple(sorted(found, key=lambda release: (release.year, release.serial)))
+                releases.append(Release(name, *parsed, note.get("served", False), note.get("previous")))
+        return tuple(sorted(releases, key=lambda release: (release.year, release.serial)))
 
     def serving(self) -> Release | None:
         name = self._read()["serving"]
@@ -105,7 +103,7 @@ class FolderShelf:
         if name == state["serving"]:
             raise BioqaError(f"{name} is serving; it is not dropped")
         try:
-            # Away in one step: what is left by a crash afterwards is no release.
+            # Renamed first, in one step: after a crash the rest does not count as a release.
             (self._folder / name).rename(self._folder / (_DROPPED + name))
             for left in self._folder.glob(_DROPPED + "*"):
                 shutil.rmtree(left)
@@ -119,9 +117,9 @@ class FolderShelf:
 
 
 class CurrentFolder:
-    """Which folder to open at ``path``, and whether that has changed since.
+    """The folder of the release that serves at ``path``, and whether another one serves since.
 
-    A running service asks ``moved()`` before a question, which costs one look at a file's status.
+    A running service calls ``moved`` before each question, which costs a single ``stat``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -130,6 +128,7 @@ class CurrentFolder:
         self.folder = current_folder(path)
 
     def moved(self) -> bool:
+        """Whether the list of releases has been written since."""
         return self._state() != self._seen
 
     def _state(self) -> tuple[int, int] | None:
@@ -141,7 +140,7 @@ class CurrentFolder:
 
 
 def current_folder(path: Path) -> Path:
-    """The folder of the release that serves; ``path`` itself if it is no folder of releases.
+    """Return the folder of the release that serves; ``path`` itself if it is not a folder of releases.
 
     Raises BioqaError if no release serves yet.
     """
@@ -149,7 +148,7 @@ def current_folder(path: Path) -> Path:
         return path
     name: str | None = _read(path)["serving"]
     if name is None:
-        raise BioqaError(f"no release in {path} is complete yet; `bioqa update` goes on with it")
+        raise BioqaError(f"no release in {path} is complete yet; run `bioqa update` to resume")
     return path / name
 
 
@@ -159,7 +158,7 @@ def _read(folder: Path) -> dict[str, Any]:
         return {"format": FORMAT, "serving": None, "releases": {}}
     state = read_json(path)
     if not isinstance(state, dict) or state.get("format") != FORMAT:
-        raise BioqaError(f"{path} is no list of releases that this bioqa can read")
+        raise BioqaError(f"{path} is not a list of releases that this bioqa can read")
     serving, releases = state.get("serving"), state.get("releases")
     named = serving is None or (isinstance(serving, str) and Path(serving).name == serving)
     if (

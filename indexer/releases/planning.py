@@ -1,7 +1,7 @@
-"""What is to be done, from what a source lists and what an index holds. Nothing here reads or writes.
+"""Planning an update, from the files that a source lists and those that an index has. Without any I/O.
 
-NLM numbers a year's files in one sequence: the baseline from 1, then the updates. An index is right only if
-it holds a beginning of that sequence, so nothing is applied behind a gap.
+NLM numbers a year's files in one sequence: the baseline from 1, then the updates. An index is correct only if
+it has the beginning of that sequence without gaps, so no file after a gap is loaded.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,21 +14,23 @@ from bioqa.indexer.releases.source import CENTURY, PublishedFile
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """The files to load for a year's release."""
+
     year: int
     files: tuple[PublishedFile, ...]
-    """To be loaded, in this order."""
+    """Files to load, in this order."""
     waiting: tuple[str, ...] = ()
-    """Files that cannot be loaded yet."""
+    """Names of files that cannot be loaded yet."""
     faults: tuple[str, ...] = ()
-    """Why not."""
+    """Reasons why they cannot."""
     notes: tuple[str, ...] = ()
-    """What else is to be said."""
+    """Further information for the user."""
 
 
 def year_of(listing: Iterable[PublishedFile], serving: int | None) -> int:
-    """The year whose release is to be served: the latest with a baseline, or the one serving.
+    """Return the year of the release to serve: the latest with a baseline, or the one that serves.
 
-    Raises BioqaError if there is neither, or nothing of that year.
+    Raises BioqaError if there is neither, or if there are no files of that year.
     """
     files = list(listing)
     years = {file.year for file in files if file.directory == "baseline"}
@@ -39,7 +41,9 @@ def year_of(listing: Iterable[PublishedFile], serving: int | None) -> int:
                 f"{updates[0].name} updates the baseline of {updates[0].year}, which is not there: "
                 "baseline/ has no file"
             )
-        raise BioqaError("there is no file named as NLM's are (pubmed25n0001.xml.gz), so nothing to load")
+        raise BioqaError(
+            "there are no files with names like NLM's (pubmed25n0001.xml.gz), so there is nothing to load"
+        )
     year = max(years | ({serving} if serving is not None else set()))
     if not any(file.year == year for file in files):
         raise BioqaError(
@@ -50,20 +54,20 @@ def year_of(listing: Iterable[PublishedFile], serving: int | None) -> int:
 
 
 def make_plan(listing: Sequence[PublishedFile], year: int, ledger: Sequence[LoadedFile]) -> Plan:
-    """The files of ``year`` that an index with this ledger lacks.
+    """Plan to load the files of ``year`` that an index with this ledger lacks.
 
-    Raises BioqaError if the baseline has gaps or is missing, or if numbers contradict each other.
+    Raises BioqaError if the baseline has gaps or is missing, or if file numbers conflict.
     """
-    held = {entry.name for entry in ledger}
+    loaded = {entry.name for entry in ledger}
     files = _by_number(file for file in listing if file.year == year)
-    done = {_number(name) for name in held if _is_of(name, year)}
-    if foreign := sorted(name for name in held if not _is_of(name, year)):
+    done = {_number(name) for name in loaded if _is_of(name, year)}
+    if foreign := sorted(name for name in loaded if not _is_of(name, year)):
         raise BioqaError(
-            f"the release of {year} holds {foreign[0]}, which is no file of that year: rebuild it"
+            f"the release of {year} has {foreign[0]}, which is not a file of that year: rebuild it"
         )
     _check_baseline(files, done, year)
     last = max([*files, *done], default=0)
-    wanted: list[PublishedFile] = []
+    to_load: list[PublishedFile] = []
     fault = None
     for number in range(1, last + 1):
         file = files.get(number)
@@ -76,19 +80,19 @@ def make_plan(listing: Sequence[PublishedFile], year: int, ledger: Sequence[Load
         if fault:
             break
         assert file is not None
-        wanted.append(file)
-    return _finished(listing, year, files, held, wanted, fault)
+        to_load.append(file)
+    return _plan(listing, year, files, loaded, to_load, fault)
 
 
-def _finished(
+def _plan(
     listing: Sequence[PublishedFile],
     year: int,
     files: dict[int, PublishedFile],
-    held: set[str],
-    wanted: Sequence[PublishedFile],
+    loaded: set[str],
+    to_load: Sequence[PublishedFile],
     fault: str | None,
 ) -> Plan:
-    taken = held | {file.name for file in wanted}
+    taken = loaded | {file.name for file in to_load}
     waiting = [file.name for _, file in sorted(files.items()) if file.name not in taken]
     faults = [f"{fault}; {len(waiting)} of the files listed wait for it"] if fault else []
     baselines = {file.year for file in listing if file.directory == "baseline"}
@@ -97,12 +101,12 @@ def _finished(
         faults.append(f"{early[0]} waits for its baseline: baseline/ has no file of its year")
     notes = []
     if earlier := sum(file.year < year for file in listing):
-        notes.append(f"{earlier} files of other years are left out: the release is of {year}")
-    return Plan(year, tuple(wanted), tuple(waiting), tuple(faults), tuple(notes))
+        notes.append(f"{earlier} files of other years are ignored: the release is of {year}")
+    return Plan(year, tuple(to_load), tuple(waiting), tuple(faults), tuple(notes))
 
 
 def changed_files(listing: Iterable[PublishedFile], ledger: Iterable[LoadedFile]) -> list[str]:
-    """Files that the source now has with another content than was loaded, as far as it tells."""
+    """Return names of loaded files whose content at the source differs now, if the source gives an MD5."""
     loaded = {entry.name: entry.md5 for entry in ledger}
     return [file.name for file in listing if file.md5 and loaded.get(file.name, file.md5) != file.md5]
 
@@ -155,7 +159,8 @@ def _listed_years(files: Iterable[PublishedFile]) -> str:
 
 
 def _ranges(numbers: Sequence[int], year: int) -> str:
-    """``pubmed25n0003.xml.gz, pubmed25n0007.xml.gz to pubmed25n0009.xml.gz are``, at most five of them."""
+    """Format at most five ranges: ``pubmed25n0003.xml.gz, pubmed25n0007.xml.gz to pubmed25n0009.xml.gz
+    are``."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

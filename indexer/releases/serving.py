@@ -1,4 +1,4 @@
-"""The serving one of a folder's releases, searched; after a switch, the next one."""
+"""Searching the release that serves in a folder, and its successor after a switch."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +14,10 @@ from bioqa.indexer.search.tantivy import TantivyIndex
 
 
 class ServingIndex:
-    """``SearchIndex``, for reading, over a folder that ``bioqa update`` keeps. Threads may share it.
+    """Read-only ``SearchIndex`` for a folder maintained by ``bioqa update``. Threads may share it.
 
-    A question that is under way while the release is switched still gets its answer from the old one, whose
-    files stay readable while they are open.
+    A search that is running while the release is switched is completed by the old release, whose files stay
+    readable as long as they are open.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,10 +45,10 @@ class ServingIndex:
         return self._index().stats()
 
     def apply(self, events: Iterable[Event]) -> Applied:
-        raise BioqaError(f"{self._path} holds releases, which `bioqa update` writes")
+        raise BioqaError(f"{self._path} has releases, which only `bioqa update` writes")
 
     def commit(self) -> None:
-        raise BioqaError(f"{self._path} holds releases, which `bioqa update` writes")
+        raise BioqaError(f"{self._path} has releases, which only `bioqa update` writes")
 
     def close(self) -> None:
         self._opened.close()

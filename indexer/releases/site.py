@@ -1,6 +1,6 @@
-"""NLM's site as a source: what is missing in a cache folder, or broken there, is fetched into it.
+"""NLM's site as a source: files are downloaded into a cache folder, unless they are there and intact.
 
-The cache has the site's folders, so it can be given as a source itself.
+The cache has the same folders as the site, so it can be used as a source itself.
 """
 
 import re
@@ -19,13 +19,13 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.ledger import md5_of
 from bioqa.indexer.releases.source import (
     DIRECTORIES,
     BadFile,
     Directory,
     FetchedFile,
     PublishedFile,
-    md5_of,
     md5_path,
     medline_names,
     parse_md5,
@@ -34,26 +34,26 @@ from bioqa.indexer.releases.source import (
 NLM = "https://ftp.ncbi.nlm.nih.gov/pubmed/"
 
 MAX_CONNECTIONS = 8
-"""Kept open at most."""
+"""Maximum number of open connections."""
 
 MAX_TRIES = 6
-"""How often in a row a request may fail, or a download make no headway."""
+"""Consecutive failures allowed for a request, or for a download without progress."""
 
 MAX_WAIT_S = 60.0
 CHUNK = 1 << 18
 MIN_FREE_BYTES = 200_000_000
-"""What a download must leave free on the cache's disk."""
+"""Space that a download must leave on the cache's disk."""
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 _BUSY = (429, 500, 502, 503, 504)
 
 
 class SiteSource:
-    """Close it when done. Several threads may fetch at once, a file each."""
+    """``Source`` over HTTPS. Use it in ``with``; threads may fetch different files concurrently."""
 
     def __init__(self, url: str, cache: Path, *, timeout_s: float = 60.0, backoff_s: float = 1.0) -> None:
-        """``timeout_s`` is for connecting and for each silence of the server; ``backoff_s`` is the first wait
-        before another try, doubled each time."""
+        """``timeout_s`` limits connecting and each read; ``backoff_s`` is the wait before the first retry,
+        and doubles with each further one."""
         self.where = url.rstrip("/") + "/"
         self._cache = cache
         self._backoff_s = backoff_s
@@ -89,23 +89,23 @@ class SiteSource:
         downloaded = 0
         for _ in range(2):
             sidecar = self._get(url + ".md5")
-            told = parse_md5(sidecar, file.name, url + ".md5")
-            if not part.is_file() or md5_of(part) != told:
+            published = parse_md5(sidecar, file.name, url + ".md5")
+            if not part.is_file() or md5_of(part) != published:
                 downloaded += self._download(url, part)
-            found = md5_of(part)
-            if found == told:
+            actual = md5_of(part)
+            if actual == published:
                 md5_path(path).write_bytes(sidecar)
                 part.replace(path)
-                return FetchedFile(file, path, told, checked=True, downloaded_bytes=downloaded)
+                return FetchedFile(file, path, published, checked=True, downloaded_bytes=downloaded)
             part.unlink()
-        raise BadFile(f"{url}: fetched twice, its md5 is {found}, and its .md5 says {told}")
+        raise BadFile(f"{url}: downloaded twice, its md5 is {actual}, and its .md5 says {published}")
 
     def _download(self, url: str, part: Path) -> int:
-        """Go on with ``part`` until the file is whole; the number of bytes received."""
+        """Resume the download into ``part`` until it is complete. Returns the number of bytes received."""
         received = failures = 0
         while True:
             before = received
-            response = self._ask_for_rest(url, part)
+            response = self._request_rest(url, part)
             try:
                 with part.open("ab" if response.status == 206 else "wb") as stream:
                     for chunk in response.stream(CHUNK, decode_content=False):
@@ -119,12 +119,12 @@ class SiteSource:
             finally:
                 response.close()
 
-    def _ask_for_rest(self, url: str, part: Path) -> BaseHTTPResponse:
+    def _request_rest(self, url: str, part: Path) -> BaseHTTPResponse:
         offset = part.stat().st_size if part.is_file() else 0
         response = self._request(url, {"Range": f"bytes={offset}-"} if offset else {}, preload=False)
         continued = response.headers.get("Content-Range", "").startswith(f"bytes {offset}-")
         if response.status == 416 or (response.status == 206 and not continued):
-            # What lies here is no beginning of what lies there.
+            # The local part is not the beginning of the file at the site: start again.
             response.close()
             part.unlink()
             response = self._request(url, {}, preload=False)
@@ -148,7 +148,7 @@ class SiteSource:
                 url,
                 headers={"Accept-Encoding": "identity", "User-Agent": "bioqa", **headers},
                 preload_content=preload,
-                # Where a redirect leads need not be HTTPS.
+                # A redirect might lead to a site without HTTPS.
                 redirect=False,
             )
         except HTTPError as error:
@@ -156,7 +156,7 @@ class SiteSource:
 
 
 def linked_names(page: bytes, url: str) -> set[str]:
-    """The names of the files in a directory that its page links to. Raises BioqaError if it is no page."""
+    """Return the names of files linked from a directory's page. Raises BioqaError if it is not HTML."""
     try:
         links = html.document_fromstring(page).iter("a")
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
@@ -178,7 +178,7 @@ def _cached(file: PublishedFile, path: Path) -> FetchedFile | None:
 def _pool(url: str, timeout_s: float, backoff_s: float) -> urllib3.PoolManager:
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOCAL):
-        raise BioqaError(f"{url}: only https:// is fetched from; a folder is given by its path")
+        raise BioqaError(f"{url}: only https:// is supported; pass a folder as a path")
     timeout = urllib3.Timeout(connect=timeout_s, read=timeout_s)
     retries = urllib3.Retry(
         total=MAX_TRIES - 1, backoff_factor=backoff_s, backoff_max=MAX_WAIT_S, status_forcelist=_BUSY
@@ -208,9 +208,9 @@ def _check_status(response: BaseHTTPResponse, url: str, wanted: tuple[int, ...])
     if status in wanted:
         return
     if status == 404:
-        raise BadFile(f"{url}: is not there (404)")
+        raise BadFile(f"{url}: does not exist (404)")
     if 300 <= status < 400:
-        raise BioqaError(f"{url}: leads elsewhere, to {response.headers.get('Location')}; give that address")
+        raise BioqaError(f"{url}: redirects to {response.headers.get('Location')}; use that address")
     raise BioqaError(f"{url}: the site refuses ({status} {response.reason})")
 
 
@@ -224,6 +224,6 @@ def _check_space(folder: Path, needed: int) -> None:
 
 
 def _plain(error: HTTPError) -> str:
-    """Without the representation of connection objects."""
+    """Shorten a message, without representations of connection objects."""
     reason = getattr(error, "reason", None) or error
     return re.sub(r"<[^<>]*>: ?|^\w+\(\w*=?[^)]*\): ", "", str(reason))[:300]

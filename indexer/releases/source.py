@@ -1,6 +1,5 @@
-"""Where NLM's files come from: a folder here, or NLM's site (``bioqa.indexer.releases.site``)."""
+"""Sources of NLM's files: a local folder, or NLM's site (``bioqa.indexer.releases.site``)."""
 
-import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,13 +7,13 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.loading.ledger import MEDLINE_NAME
+from bioqa.indexer.loading.ledger import MEDLINE_NAME, md5_of
 
 Directory = Literal["baseline", "updatefiles"]
 DIRECTORIES: tuple[Directory, ...] = ("baseline", "updatefiles")
 
 CENTURY = 2000
-"""Names have two digits of the year."""
+"""File names have the last two digits of the year."""
 
 _MD5_LINES = (
     re.compile(r"MD5\s?\((?P<name>[^)]+)\)\s*=\s*(?P<md5>[0-9a-f]{32})", re.IGNORECASE),
@@ -24,19 +23,19 @@ _MD5_LINES = (
 
 
 class BadFile(BioqaError):
-    """One file that cannot be used as it is; others may be good."""
+    """A single file cannot be used; others may be fine."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """A file that a source offers."""
+    """A file listed by a source."""
 
     name: str
     directory: Directory
     ready: bool = True
-    """False while a site lists the file but not yet its ``.md5``."""
+    """False while the site does not list the file's ``.md5`` yet."""
     md5: str | None = None
-    """Where the source tells it without being asked for the file."""
+    """If the source gives it without fetching the file."""
 
     @property
     def year(self) -> int:
@@ -44,39 +43,45 @@ class PublishedFile:
 
     @property
     def number(self) -> int:
-        """In the year's sequence, which begins at 1 with the baseline and goes on with the updates."""
+        """Number in the year's sequence, which begins at 1 with the baseline and continues with the
+        updates."""
         return int(self.name[9:13])
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """A file that lies here, and whose md5 is the one that NLM tells, if it tells one."""
+    """A local copy of a file, whose MD5 is the published one, if one is published."""
 
     file: PublishedFile
     path: Path
     md5: str
     checked: bool
-    """False if there is no ``.md5`` to check it by."""
+    """False if there is no ``.md5`` file to verify it."""
     downloaded_bytes: int = 0
-    """0 if it lay here already."""
+    """0 if there was a local copy already."""
 
 
 class Source(Protocol):
+    """Where NLM's files come from."""
+
     @property
-    def where(self) -> str: ...
+    def where(self) -> str:
+        """The location, for messages."""
+        ...
 
     def listing(self) -> tuple[PublishedFile, ...]:
-        """What there is at this moment. Raises BioqaError if that cannot be known."""
+        """List the files published now. Raises BioqaError if the source cannot be read."""
         ...
 
     def fetch(self, file: PublishedFile) -> FetchedFile:
-        """Have the file here; several threads may call it. Raises BadFile if it is broken or gone, BioqaError
-        if the source is."""
+        """Get a local copy of the file; threads may call this concurrently.
+
+        Raises BadFile if the file is broken or missing, BioqaError if the source cannot be read."""
         ...
 
 
 class FolderSource:
-    """A folder with ``baseline/`` and ``updatefiles/`` in it, such as a mirror of NLM's site."""
+    """A folder with subfolders ``baseline/`` and ``updatefiles/``, such as a mirror of NLM's site."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -88,7 +93,7 @@ class FolderSource:
             raise BioqaError(f"{self._folder} has no folder baseline/ or updatefiles/, as NLM's site has")
         try:
             return tuple(
-                PublishedFile(name, directory, md5=_told_md5(folder / name))
+                PublishedFile(name, directory, md5=_published_md5(folder / name))
                 for directory, folder in folders.items()
                 if folder.is_dir()
                 for name in medline_names(entry.name for entry in folder.iterdir())
@@ -99,34 +104,30 @@ class FolderSource:
     def fetch(self, file: PublishedFile) -> FetchedFile:
         path = self._folder / file.directory / file.name
         try:
-            found = md5_of(path)
+            actual = md5_of(path)
             sidecar = md5_path(path)
-            told = parse_md5(sidecar.read_bytes(), file.name, sidecar) if sidecar.is_file() else None
+            published = parse_md5(sidecar.read_bytes(), file.name, sidecar) if sidecar.is_file() else None
         except OSError as error:
             raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from error
-        if told not in (None, found):
-            raise BadFile(f"{path}: its md5 is {found}, and {sidecar.name} says {told}: copy it anew")
-        return FetchedFile(file, path, found, checked=told is not None)
+        if published not in (None, actual):
+            raise BadFile(f"{path}: its md5 is {actual}, and {sidecar.name} says {published}: copy it again")
+        return FetchedFile(file, path, actual, checked=published is not None)
 
 
 def medline_names(names: Iterable[str]) -> list[str]:
-    """Those that are NLM's, sorted, which is their order."""
+    """Select and sort the names of NLM's files; alphabetical order is their order."""
     return sorted(name for name in names if MEDLINE_NAME.fullmatch(name))
 
 
 def md5_path(path: Path) -> Path:
+    """Path of the file with the MD5 of ``path``."""
     return path.with_name(path.name + ".md5")
 
 
-def md5_of(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-
-
 def parse_md5(content: bytes, name: str, where: object) -> str:
-    """The md5, in lower case, that ``MD5(name)= …``, ``…  name`` or ``…`` tells.
+    """Parse ``MD5(name)= …``, ``…  name`` or ``…``; returns the MD5 in lower case.
 
-    Raises BadFile, naming the place, for anything else and for another file's.
+    Raises BadFile, naming ``where``, for any other content, and for the MD5 of another file.
     """
     text = content.decode("ascii", "replace").strip()
     for form in _MD5_LINES:
@@ -134,12 +135,12 @@ def parse_md5(content: bytes, name: str, where: object) -> str:
             if match["name"] and Path(match["name"]).name != name:
                 raise BadFile(f"{where}: is for {match['name']}, not for {name}")
             return match["md5"].lower()
-    raise BadFile(f"{where}: holds no md5 but {text[:60]!r}")
+    raise BadFile(f"{where}: has no md5, but {text[:60]!r}")
 
 
-def _told_md5(path: Path) -> str | None:
+def _published_md5(path: Path) -> str | None:
     sidecar = md5_path(path)
     try:
         return parse_md5(sidecar.read_bytes(), path.name, sidecar)
-    except (BadFile, OSError):  # fetching the file tells
+    except (BadFile, OSError):  # reported when the file is fetched
         return None

@@ -1,10 +1,10 @@
-"""The run that brings the index up to what NLM publishes.
+"""Bringing an index up to date with what NLM publishes.
 
-The release that serves is brought up to date in place by its own year's update files. For a new year, or on
-demand, a release is built beside it, and serves only when the source has nothing more that it lacks, so that
-what was deleted meanwhile stays deleted, and when its figures hold.
+The release that serves is updated in place with its own year's update files. For a new year, or on demand, a
+release is built beside it. The new release serves only when it has all files of the source, so that documents
+deleted meanwhile stay deleted, and when its checks pass.
 
-Interrupted in any way, it goes on where it was when called again.
+If interrupted, an update resumes when called again.
 """
 
 import time
@@ -24,26 +24,26 @@ from bioqa.indexer.releases.shelf import Choice, Lock, Release, Shelf, choose, t
 from bioqa.indexer.releases.source import FetchedFile, PublishedFile, Source
 
 FILES_PER_LOAD = 50
-"""Files loaded by one call, while the next ones are fetched."""
+"""Files loaded by one call of ``load``, while the next ones are fetched."""
 
 PARALLEL_FETCHES = 3
-"""Files fetched at once: NLM asks not to be hurried."""
+"""Files fetched concurrently; few, out of courtesy to NLM's site."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateOptions:
     rebuild: bool = False
-    """Build anew a year's release that serves already."""
+    """Build a new release even if one of this year serves."""
     force: bool = False
-    """Let a release serve although a check failed."""
+    """Let a release serve even if a check failed."""
     keep: int = 1
-    """Releases kept beside the one serving."""
+    """Releases kept beside the one that serves."""
     workers: int = DEFAULT_WORKERS
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an update would do at this moment."""
+    """What an update would do now."""
 
     year: int
     choice: Choice
@@ -54,16 +54,16 @@ class Preview:
 class UpdateReport:
     year: int
     release: str
-    """The one that was loaded into."""
+    """Name of the release that files were loaded into."""
     in_place: bool
     before: str | None
-    """What served before."""
+    """Name of the release that served before."""
     serving: str | None
     documents: int
     downloaded: tuple[str, ...]
     loaded: tuple[LoadedFile, ...]
     known: tuple[str, ...]
-    """Files whose content the release has under another name."""
+    """Files whose content is loaded already, under another name."""
     refused: tuple[RefusedFile, ...]
     waiting: tuple[str, ...]
     faults: tuple[str, ...]
@@ -86,22 +86,25 @@ class Rollback:
 
 
 ReportProgress = Callable[[str, LoadProgress], None]
-"""Given the release's name; the files are those known of so far."""
+"""Called with the release's name and its progress; counts refer to the files listed so far."""
 
 
 def update(
-    source: Source, shelf: Shelf, options: UpdateOptions, told: ReportProgress | None = None
+    source: Source, shelf: Shelf, options: UpdateOptions, progress: ReportProgress | None = None
 ) -> UpdateReport:
-    """Raises BioqaError if the source or the index cannot be used, or the files contradict each other."""
+    """Bring the index up to date.
+
+    Raises BioqaError if the source or the index cannot be used, or if the source's files are inconsistent.
+    """
     begun = time.monotonic()
     with shelf.lock() as lock:
-        run = _Run(source, shelf, lock, options, told)
+        run = _Run(source, shelf, lock, options, progress)
         run.go()
         return run.report(time.monotonic() - begun)
 
 
 def preview(source: Source, shelf: Shelf, options: UpdateOptions) -> Preview:
-    """Nothing is fetched, loaded or locked."""
+    """Say what ``update`` would do, without fetching, loading or locking anything."""
     serving = shelf.serving()
     listing = source.listing()
     year = year_of(listing, serving.year if serving else None)
@@ -111,11 +114,11 @@ def preview(source: Source, shelf: Shelf, options: UpdateOptions) -> Preview:
 
 
 def roll_back(shelf: Shelf) -> Rollback:
-    """Let the release serve that served before. Raises BioqaError if there is none."""
+    """Switch back to the release that served before. Raises BioqaError if there is none."""
     with shelf.lock():
         serving = shelf.serving()
         if serving is None:
-            raise BioqaError(f"nothing serves at {shelf.where} that could be rolled back from")
+            raise BioqaError(f"no release serves at {shelf.where}, so there is nothing to roll back")
         kept = {release.name for release in shelf.releases() if release.served}
         if serving.previous not in kept:
             raise BioqaError(
@@ -129,13 +132,18 @@ def roll_back(shelf: Shelf) -> Rollback:
 
 class _Run:
     def __init__(
-        self, source: Source, shelf: Shelf, lock: Lock, options: UpdateOptions, told: ReportProgress | None
+        self,
+        source: Source,
+        shelf: Shelf,
+        lock: Lock,
+        options: UpdateOptions,
+        progress: ReportProgress | None,
     ) -> None:
         self._source = source
         self._shelf = shelf
         self._lock = lock
         self._options = options
-        self._told = told
+        self._progress = progress
         self._before = shelf.serving()
         self._serving = self._before.name if self._before else None
         self._year = 0
@@ -154,7 +162,9 @@ class _Run:
 
     def report(self, seconds: float) -> UpdateReport:
         if self._unchecked:
-            self._notes.append(f"{self._unchecked} files have no .md5 to check them by; gzip's own sum held")
+            self._notes.append(
+                f"{self._unchecked} files have no .md5 file to verify them; only gzip's checksum was verified"
+            )
         return UpdateReport(
             year=self._year,
             release=self._choice.release,
@@ -202,7 +212,7 @@ class _Run:
 
     def _build(self, listing: Sequence[PublishedFile]) -> None:
         name, shelf = self._choice.release, self._shelf
-        make_plan(listing, self._year, shelf.ledger(name))  # nothing is made if it cannot be filled
+        make_plan(listing, self._year, shelf.ledger(name))  # raises before anything is created
         previous = None
         if self._before is not None:
             previous = ReleaseContent(shelf.stats(self._before.name), shelf.ledger(self._before.name))
@@ -218,7 +228,8 @@ class _Run:
     def _load_all(
         self, listing: Sequence[PublishedFile], target: LoadTarget
     ) -> tuple[Sequence[PublishedFile], Plan]:
-        """Load until the source has nothing more: days may pass, and what it says meanwhile counts too."""
+        """Load until the source lists nothing new: a build may take days, during which files are
+        published."""
         while True:
             plan = make_plan(listing, self._year, target.loaded)
             files = [file for file in plan.files if file.name not in self._known]
@@ -227,10 +238,10 @@ class _Run:
             listing = self._source.listing()
 
     def _baseline(self, listing: Sequence[PublishedFile], new: ReleaseContent) -> tuple[int, list[str]]:
-        """The number of its last file, and which of its files were not loaded."""
+        """Return the number of the baseline's last file, and the names of its files that were not loaded."""
         files = [file for file in listing if file.directory == "baseline" and file.year == self._year]
-        held = {entry.name for entry in new.ledger} | set(self._known)
-        missing = sorted(file.name for file in files if file.name not in held)
+        loaded = {entry.name for entry in new.ledger} | set(self._known)
+        missing = sorted(file.name for file in files if file.name not in loaded)
         return max((file.number for file in files), default=0), missing
 
     def _switch(self, name: str) -> None:
@@ -242,33 +253,33 @@ class _Run:
             self._shelf.drop(old)
             self._dropped.append(old)
         self._notes += [
-            f"{other.name} was never finished being built; it is kept, and takes its room"
+            f"{other.name} is incomplete; it is kept, and takes up space"
             for other in releases
             if not other.served and other.name != name
         ]
 
     def _finish(self, plan: Plan, listing: Sequence[PublishedFile], target: LoadTarget) -> None:
-        """Say what was left, once nothing more is loaded."""
+        """Finish the target, and note which files are left."""
         if self._loaded or not self._choice.in_place:
             target.finish()
         settled = {entry.name for entry in target.loaded} | {refused.name for refused in self._refused}
-        wanted = (*(file.name for file in plan.files), *plan.waiting)
-        self._waiting += [name for name in wanted if name not in settled.union(self._known)]
+        planned = (*(file.name for file in plan.files), *plan.waiting)
+        self._waiting += [name for name in planned if name not in settled.union(self._known)]
         self._faults += plan.faults
         self._notes += plan.notes
         if changed := changed_files(listing, target.loaded):
             self._notes.append(
-                f"{len(changed)} files have another content than was loaded, {changed[0]} first; "
-                "--rebuild takes them up"
+                f"{len(changed)} files differ from those that were loaded, {changed[0]} first; "
+                "--rebuild loads them"
             )
 
     def _load(self, files: Sequence[PublishedFile], target: LoadTarget) -> bool:
-        """Load in this order; False if a file was refused, and those behind it wait."""
+        """Load files in order. Returns False if a file was refused; then the files after it wait."""
         done = 0
         with closing(self._fetched(files)) as fetched:
-            while some := list(islice(fetched, FILES_PER_LOAD)):
-                self._load_some(some, done, len(files), target)
-                done += len(some)
+            while chunk := list(islice(fetched, FILES_PER_LOAD)):
+                self._load_chunk(chunk, done, len(files), target)
+                done += len(chunk)
                 if self._refused:
                     break
         return not self._refused
@@ -278,18 +289,18 @@ class _Run:
         if bad is not None:
             self._refused.append(RefusedFile(bad[0].name, str(bad[1])))
 
-    def _load_some(self, some: Sequence[FetchedFile], done: int, files: int, target: LoadTarget) -> None:
-        def told(state: LoadProgress) -> None:
-            if self._told is not None:
+    def _load_chunk(self, chunk: Sequence[FetchedFile], done: int, files: int, target: LoadTarget) -> None:
+        def report_progress(state: LoadProgress) -> None:
+            if self._progress is not None:
                 state = replace(state, files_done=done + state.files_done, files=files)
-                self._told(self._choice.release, state)
+                self._progress(self._choice.release, state)
 
-        self._downloaded += [fetched.file.name for fetched in some if fetched.downloaded_bytes]
+        self._downloaded += [fetched.file.name for fetched in chunk if fetched.downloaded_bytes]
         report = load(
-            [fetched.path for fetched in some],
+            [fetched.path for fetched in chunk],
             target,
             workers=self._options.workers,
-            progress=told,
+            progress=report_progress,
             stop_at_refused=True,
             finish=False,
         )
@@ -297,10 +308,10 @@ class _Run:
         self._known += report.known
         self._refused += report.refused
         loaded = {entry.name for entry in report.loaded}
-        self._unchecked += sum(f.file.name in loaded and not f.checked for f in some)
+        self._unchecked += sum(f.file.name in loaded and not f.checked for f in chunk)
         if rejections := len(report.rejections) + report.rejections_unlisted:
             name, first = report.rejections[0]
             self._faults.append(
-                f"the search engine did not take {rejections} records; the first is "
+                f"the search engine rejected {rejections} records; the first is "
                 f"PMID {first.pmid} in {name}: {first.reason}"
             )

@@ -1,7 +1,6 @@
-"""Where an index in Elasticsearch is, and with what credentials it is reached.
+"""Addresses of indices in Elasticsearch, and the credentials to reach them.
 
-Apart from the connection itself: the client takes a second to import, which a command that needs none should
-not wait for.
+Separate from the connection, because the client takes a second to import, and most commands do not need it.
 """
 
 import re
@@ -18,17 +17,17 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,200}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Credentials and patience. Without API key and user the server is asked without any."""
+    """Credentials and time-outs. Without API key and user, requests are not authenticated."""
 
     api_key: str = field(default="", repr=False)
     user: str = ""
     password: str = field(default="", repr=False)
     ca_file: Path | None = None
-    """Certificates of the authorities that are trusted, PEM; else the system's."""
+    """PEM file of trusted certificate authorities; None for those of the system."""
     timeout_s: float = 30.0
-    """How long one request may take."""
+    """Time-out of a single request."""
     patience_s: float = 300.0
-    """How long a loader goes on trying while the server is away or has too much to do."""
+    """How long loading keeps retrying while the server is unreachable or overloaded."""
 
 
 NO_CREDENTIALS = Access()
@@ -36,10 +35,12 @@ NO_CREDENTIALS = Access()
 
 @dataclass(frozen=True, slots=True)
 class IndexAddress:
+    """The servers of a cluster, and an index there."""
+
     hosts: tuple[str, ...]
     """URLs with scheme, host and port."""
     name: str
-    """An index, or an alias of one."""
+    """Name of an index, or of an alias."""
 
     def __str__(self) -> str:
         return f"{','.join(self.hosts)}/{self.name}"
@@ -50,10 +51,10 @@ def is_url(where: str) -> bool:
 
 
 def parse_address(url: str) -> IndexAddress:
-    """Read ``http://host:9200/name``, or several hosts as ``http://a:9200,http://b:9200/name``.
+    """Parse ``http://host:9200/name``, or several hosts as ``http://a:9200,http://b:9200/name``.
 
-    Without a name, ``medline`` is meant; without a port, 9200 for http and 443 for https. A path before the
-    name is kept: a proxy may want it. Raises BioqaError, never showing a password that the URL holds.
+    The default name is ``medline``; the default port is 9200 for http and 443 for https. A path before the
+    name is kept, as a reverse proxy may need it. Raises BioqaError, whose message never contains a password.
     """
     *others, last = url.split(",")
     host, name = _host_and_name(last.strip())
@@ -61,12 +62,12 @@ def parse_address(url: str) -> IndexAddress:
     for other in others:
         url_before, extra = _host_and_name(other.strip())
         if extra:
-            raise BioqaError(f"the index's name stands after the last host only, not after {url_before}")
+            raise BioqaError(f"the name of the index must follow the last host only, not {url_before}")
         hosts.append(url_before)
     name = name or DEFAULT_NAME
     if not _NAME.fullmatch(name):
         raise BioqaError(
-            f"{name!r} cannot be an index's name: lower-case letters, digits and . _ - are possible"
+            f"{name!r} cannot be the name of an index: it may have lower-case letters, digits and . _ -"
         )
     return IndexAddress((*hosts, host), name)
 

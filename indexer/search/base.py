@@ -11,7 +11,7 @@ from bioqa.indexer.medline.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """An event that the search engine did not take, and why."""
+    """An event that the search engine rejected."""
 
     pmid: str
     reason: str
@@ -19,12 +19,12 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of a run of events; the four add up to the number of events."""
+    """Outcome of applying events. The four counts add up to the number of events."""
 
     upserted: int = 0
     deleted: int = 0
     stale: int = 0
-    """Upserts of an older PMID version than the one indexed, and deletions of what is not there."""
+    """Upserts of an older PMID version than the indexed one, and deletions of documents that do not exist."""
     rejected: tuple[Rejection, ...] = ()
 
     @property
@@ -48,40 +48,44 @@ class IndexStats:
     without_title: int
     without_abstract: int
     joiner: str
-    """What stands between the parts of a structured abstract (BIOASQ: nothing)."""
+    """Text between the parts of a structured abstract. Empty in BioASQ's collections."""
 
 
 class SearchIndex(Protocol):
     """BM25 over titles and abstracts.
 
-    Idempotent: the same event twice changes nothing, and an older version never replaces a newer one.
-    ``search``, ``get`` and ``stats`` see what was committed.
+    Writing is idempotent: applying an event twice changes nothing, and an older version never replaces a
+    newer one. ``search``, ``get`` and ``stats`` see committed documents only.
     """
 
     @property
     def name(self) -> str:
-        """The index that answers come from; changes when an alias is moved to another."""
+        """Name of the index that answers come from. It changes when an alias is moved."""
         ...
 
-    def apply(self, events: Iterable[Event]) -> Applied: ...
+    def apply(self, events: Iterable[Event]) -> Applied:
+        """Write events; visible after ``commit``. Raises BioqaError for a malformed PMID."""
+        ...
 
-    def commit(self) -> None: ...
+    def commit(self) -> None:
+        """Make all writes visible and durable."""
+        ...
 
     def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
-        """The ``size`` best documents, best first; equal scores in ascending PMID order (as numbers).
+        """Return the ``size`` best documents, best first; ties in ascending order of PMIDs (as numbers).
 
-        ``published_before`` keeps documents published strictly before that day, and those without a date.
+        ``published_before`` keeps documents published before that day, and documents without a date.
         """
         ...
 
     def search_many(
         self, questions: Sequence[str], size: int = 100, published_before: date | None = None
     ) -> list[list[Candidate]]:
-        """``search`` for each question, in as few round trips as the back end can."""
+        """Search for each question, in as few round trips as the back end allows."""
         ...
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
-        """The documents found, by PMID; those not in the index are absent."""
+        """Return documents by PMID, without those that are not in the index."""
         ...
 
     def stats(self) -> IndexStats: ...

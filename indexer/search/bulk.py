@@ -1,8 +1,8 @@
-"""Writing into Elasticsearch: requests of a few megabytes, several at once, tried again until they are in.
+"""Bulk writing into Elasticsearch: concurrent requests of a few megabytes, with retries.
 
-The client's own helpers retry neither a refused connection nor a time-out, and give up on a server that has
-too much to do. Here each request, and each item of it, is tried until the server takes it, refuses it for
-good, or has not made any progress for as long as the caller is patient.
+The client's own helpers retry neither refused connections nor time-outs, and give up on an overloaded server.
+Here each request, and each item of it, is retried until the server accepts or finally rejects it, or until
+nothing has succeeded for the caller's patience.
 """
 
 import logging
@@ -31,10 +31,10 @@ from bioqa.indexer.search.connection import (
 
 REQUEST_BYTES = 4_000_000
 SENDERS = 2
-"""Requests under way at once: while the server works at one, the next is on its way."""
+"""Concurrent requests: while the server processes one, the next is transferred."""
 
 MIN_TIMEOUT_S = 120.0
-"""A busy server may take its time over a request that it will still do."""
+"""An overloaded server may take long over a request, and still complete it."""
 
 FIRST_WAIT_S, MAX_WAIT_S = 0.25, 15.0
 
@@ -44,9 +44,9 @@ _FILTER = (
 
 log = logging.getLogger("bioqa")
 
-Answered = TypeVar("Answered")
+Response = TypeVar("Response")
 
-Fate = Literal["created", "updated", "conflict", "rejected"]
+Result = Literal["created", "updated", "conflict", "rejected"]
 
 
 class Operation(NamedTuple):
@@ -54,7 +54,7 @@ class Operation(NamedTuple):
 
     pmid: int
     rank: int
-    """The upper part of the external version; see ``bioqa.indexer.search.elastic``."""
+    """The upper bits of the external version; see ``bioqa.indexer.search.elastic``."""
     order: int
     version: int
     """The citation's PMID version; 0 for a tombstone."""
@@ -63,19 +63,20 @@ class Operation(NamedTuple):
 
 class Outcome(NamedTuple):
     operation: Operation
-    fate: Fate
+    result: Result
     reason: str = ""
 
 
 ORDER_BITS = 48
+"""Lower bits of the external version: the position of the event among all events."""
 
 
 class Unfinished(Exception):
-    """The server did part of what it was asked, and may do the rest when asked again."""
+    """The server did only part of a request; a retry may complete it."""
 
 
 class BulkWriter:
-    """Hands operations to the server. One thread may use it; ``drain`` before another goes on."""
+    """Sends operations to the server. For one thread at a time: ``drain`` before another one uses it."""
 
     def __init__(
         self,
@@ -85,7 +86,7 @@ class BulkWriter:
         senders: int = SENDERS,
         request_bytes: int = REQUEST_BYTES,
     ) -> None:
-        # The tries are made here, at growing distances; the client would make them at once.
+        # Retries are made here, with back-off; the client would make them immediately.
         self.client = client.options(max_retries=0, request_timeout=MIN_TIMEOUT_S)
         self._address = address
         self._request_bytes = request_bytes
@@ -98,22 +99,25 @@ class BulkWriter:
         self._patience = _Patience(patience_s)
 
     def put(self, operation: Operation) -> None:
-        """May wait for earlier requests. Raises BioqaError if the server stays away or refuses altogether."""
+        """Queue an operation; blocks while too many requests are under way.
+
+        Raises BioqaError if the server stays unreachable or refuses a request.
+        """
         self._waiting.append(operation)
         self._waiting_bytes += len(operation.source)
         if self._waiting_bytes >= self._request_bytes:
             self._send()
 
     def drain(self) -> list[Outcome]:
-        """What became of everything that was put since the last call."""
+        """Wait until everything queued is processed. Returns the outcomes since the last call."""
         self._send()
         while self._sent:
             self._outcomes += self._sent.popleft().result()
         outcomes, self._outcomes = self._outcomes, []
         return outcomes
 
-    def forget(self) -> None:
-        """Drop what was not sent, and let what was sent come to its end."""
+    def discard_unsent(self) -> None:
+        """Discard operations that were not sent, and wait for the requests under way."""
         self._patience.stop()
         while self._sent:
             self._sent.popleft().exception()
@@ -121,25 +125,25 @@ class BulkWriter:
         self._patience = _Patience(self._patience.seconds)
 
     def close(self) -> None:
-        self.forget()
+        self.discard_unsent()
         if self._threads is not None:
             self._threads.shutdown()
             self._threads = None
 
-    def with_retries(self, ask: Callable[[], Answered]) -> Answered:
-        """Ask, and ask again while the server is away or has too much to do.
+    def with_retries(self, request: Callable[[], Response]) -> Response:
+        """Make a request, and retry while the server is unreachable or overloaded.
 
-        ``ask`` should use ``self.client``, which does not try again by itself."""
+        ``request`` should use ``self.client``, which does not retry by itself."""
         tries = 0
         while True:
             try:
-                answer = ask()
+                response = request()
             except (ApiError, TransportError, Unfinished) as error:
                 tries += 1
                 self._wait_or_give_up(error, tries, self._patience)
             else:
                 self._patience.progress()
-                return answer
+                return response
 
     def _send(self) -> None:
         if not self._waiting:
@@ -152,7 +156,7 @@ class BulkWriter:
         self._sent.append(self._threads.submit(self._deliver, operations, self._patience))
 
     def _deliver(self, operations: Sequence[Operation], patience: "_Patience") -> list[Outcome]:
-        """Send until each has met its fate, in order of PMID's own operations."""
+        """Send operations, and retry until each has an outcome; those of one PMID keep their order."""
         done: list[Outcome] = []
         remaining = list(operations)
         tries = 0
@@ -166,18 +170,18 @@ class BulkWriter:
                 tries += 1
                 self._wait_or_give_up(error, tries, patience)
                 continue
-            again, reason = [], ""
+            unfinished, reason = [], ""
             for operation, item in zip(remaining, items, strict=True):
                 outcome = self._outcome(operation, item)
                 if outcome is None:
-                    again.append(operation)
+                    unfinished.append(operation)
                     reason = describe_fault(item["error"], item["status"], self._address)
                 else:
                     done.append(outcome)
-            if len(again) < len(remaining):
+            if len(unfinished) < len(remaining):
                 patience.progress()
                 tries = 0
-            remaining = again
+            remaining = unfinished
             if remaining:
                 tries += 1
                 patience.wait(tries, reason)
@@ -207,13 +211,13 @@ class BulkWriter:
     def _in_halves(self, operations: Sequence[Operation], patience: "_Patience") -> list[Outcome]:
         if len(operations) == 1:
             size = len(operations[0].source)
-            reason = f"{size} bytes are more than the server takes (its http.max_content_length)"
+            reason = f"{size} bytes are more than the server accepts (its http.max_content_length)"
             return [Outcome(operations[0], "rejected", reason)]
         middle = len(operations) // 2
         return self._deliver(operations[:middle], patience) + self._deliver(operations[middle:], patience)
 
     def _outcome(self, operation: Operation, item: dict[str, Any]) -> Outcome | None:
-        """None if it is worth another try."""
+        """Outcome of an operation; None if it should be retried."""
         status = item["status"]
         if status < 300:
             return Outcome(operation, "created" if item["result"] == "created" else "updated")
@@ -224,7 +228,9 @@ class BulkWriter:
         if is_disk_full(kind, reason):
             raise BioqaError(f"{disk_full(self._address.name)} ({reason})")
         if kind == "index_not_found_exception":
-            raise BioqaError(f"the index {self._address.name} is gone: it was deleted while being loaded")
+            raise BioqaError(
+                f"the index {self._address.name} was deleted while files were being loaded into it"
+            )
         if status in RETRIED_STATUS:
             return None
         return Outcome(operation, "rejected", _reason(item))
@@ -235,20 +241,20 @@ class BulkWriter:
         if isinstance(error, Unfinished):
             patience.wait(tries, str(error))
             return
-        words = describe(error, self._address)
-        if not _worth_another_try(error) or words.startswith(disk_full(self._address.name)):
-            raise BioqaError(words) from error
-        patience.wait(tries, words)
+        reason = describe(error, self._address)
+        if not _is_transient(error) or reason.startswith(disk_full(self._address.name)):
+            raise BioqaError(reason) from error
+        patience.wait(tries, reason)
 
 
 class _Patience:
-    """Shared by the senders: progress of one is progress of all."""
+    """Limits the time without progress. Shared by the senders: the progress of one counts for all."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._failing_since: float | None = None
         self._stopped = threading.Event()
-        self._told = 0.0
+        self._warned_at = 0.0
 
     def progress(self) -> None:
         self._failing_since = None
@@ -259,22 +265,23 @@ class _Patience:
     def wait(self, tries: int, reason: str) -> None:
         """Sleep before the next try; raises BioqaError if nothing has succeeded for too long.
 
-        Time in which nothing was asked does not count: files may be fetched or parsed meanwhile.
+        The time counts from the first failure, not from the last success: between requests, files may be
+        downloaded or parsed for long.
         """
         now = time.monotonic()
         since = now if self._failing_since is None else self._failing_since
         self._failing_since = since
         idle = now - since
         if idle > self.seconds or self._stopped.is_set():
-            raise BioqaError(f"gave up after {idle:.0f} s: {reason}; run it again to go on")
-        if now - self._told > 10:
-            self._told = now
-            log.warning("%s; trying again for up to %.0f s", reason, self.seconds - idle)
+            raise BioqaError(f"gave up after {idle:.0f} s: {reason}; run it again to resume")
+        if now - self._warned_at > 10:
+            self._warned_at = now
+            log.warning("%s; retrying for up to %.0f s", reason, self.seconds - idle)
         longest = min(MAX_WAIT_S, FIRST_WAIT_S * 2 ** min(tries - 1, 10))
-        self._stopped.wait(longest * random.uniform(0.5, 1.0))  # noqa: S311 - spreads the senders' tries
+        self._stopped.wait(longest * random.uniform(0.5, 1.0))  # noqa: S311 - spreads the senders' retries
 
 
-def _worth_another_try(error: Exception) -> bool:
+def _is_transient(error: Exception) -> bool:
     if isinstance(error, ApiError):
         return error.status_code in RETRIED_STATUS
     return isinstance(error, ConnectionFailed | ConnectionTimeout) and not isinstance(error, TlsError)

@@ -1,4 +1,4 @@
-"""How an Elasticsearch server is reached, and what its refusals mean in plain words."""
+"""Connecting to Elasticsearch, and turning its errors into readable messages."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,26 +20,26 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.address import NO_CREDENTIALS, Access, IndexAddress
 
 MAJOR = 9
-"""The server's major version must be the client's."""
+"""Major version of the client, and so of the server."""
 
 RETRIED_STATUS = (429, 502, 503, 504)
-"""Answers of a server, or of a proxy before it, that another try may mend."""
+"""Status codes, of the server or of a proxy in front of it, after which a retry may succeed."""
 
 MAX_REASON_LENGTH = 300
-"""A server can quote a whole document."""
+"""Limit on quotations from error messages, which may include a whole document."""
 
 OTHER_MAJOR = "media_type_header_exception"
-"""What a server says to a client of another major version."""
+"""Error type of a server whose major version differs from the client's."""
 
 
 class WrongServer(BioqaError):
-    """What answers is no Elasticsearch of the right major version."""
+    """The server is not an Elasticsearch of the right major version."""
 
 
 def connect(address: IndexAddress, access: Access = NO_CREDENTIALS) -> Elasticsearch:
-    """A client that has been answered. Threads may share it.
+    """Connect, and check the server's version. Threads may share the client.
 
-    Raises BioqaError in plain words if no host answers, refuses the credentials, or is not Elasticsearch 9.
+    Raises BioqaError if no host responds, if the credentials are refused, or if it is not Elasticsearch 9.
     """
     client = Elasticsearch(
         list(address.hosts),
@@ -79,7 +79,7 @@ def _wrong_version(address: IndexAddress, what: str) -> str:
 
 @contextmanager
 def engine_errors(address: IndexAddress) -> Iterator[None]:
-    """Say in plain words what the client raises."""
+    """Convert the client's exceptions into BioqaError."""
     try:
         yield
     except UnsupportedProductError as error:
@@ -92,7 +92,7 @@ def engine_errors(address: IndexAddress) -> Iterator[None]:
 
 
 def describe(error: ApiError | TransportError, address: IndexAddress) -> str:
-    """What is wrong and what to do about it."""
+    """Describe an error, and what to do about it."""
     hosts = ", ".join(address.hosts)
     match error:
         case ConnectionTimeout():
@@ -111,7 +111,7 @@ def describe(error: ApiError | TransportError, address: IndexAddress) -> str:
         case ApiError():
             return _describe_answer(error, address, hosts)
         case _:
-            return f"Elasticsearch at {hosts} gave an answer that cannot be read: {_short(error)}"
+            return f"Elasticsearch at {hosts} sent a response that cannot be read: {_short(error)}"
 
 
 def _describe_answer(error: ApiError, address: IndexAddress, hosts: str) -> str:
@@ -121,10 +121,10 @@ def _describe_answer(error: ApiError, address: IndexAddress, hosts: str) -> str:
 
 
 def describe_fault(fault: Mapping[str, Any], status: int, address: IndexAddress) -> str:
-    """An error object of the server's, in plain words."""
+    """Describe an error object from a response of the server."""
     kind, hosts = str(fault.get("type", "")), ", ".join(address.hosts)
     causes = fault.get("root_cause") or [fault]
-    # In braces stand the server's own objects.
+    # Cut at the first brace: internal objects of the server follow.
     reason = str(causes[0].get("reason") or fault.get("reason")).split("{")[0][:MAX_REASON_LENGTH]
     if kind == OTHER_MAJOR:
         return _wrong_version(
@@ -141,7 +141,7 @@ def describe_fault(fault: Mapping[str, Any], status: int, address: IndexAddress)
     if status == 503 and kind in ("master_not_discovered_exception", "cluster_block_exception"):
         return f"the Elasticsearch cluster at {hosts} has no master or has not recovered yet: {reason}"
     if status == 429:
-        return f"Elasticsearch at {hosts} has too much to do (429): {reason}"
+        return f"Elasticsearch at {hosts} is overloaded (429): {reason}"
     return f"Elasticsearch at {hosts} refuses ({status}, {kind}): {reason}"
 
 
@@ -151,8 +151,8 @@ def is_disk_full(kind: str, reason: str) -> bool:
 
 def disk_full(name: str) -> str:
     return (
-        f"Elasticsearch takes no writes into {name}: its disk is almost full; "
-        "free some space (the block then goes by itself) and run this again, it goes on where it was"
+        f"Elasticsearch takes no writes into {name}: its disk is almost full; free some space (the block is "
+        "then removed automatically) and run this again to resume"
     )
 
 
@@ -167,7 +167,7 @@ def _reason(error: ApiError) -> str:
 
 
 def _short(error: Exception) -> str:
-    """Without the representation of connection objects, and without error numbers."""
+    """Shorten a message, without representations of connection objects and error numbers."""
     message = str(getattr(error, "message", error))
     noise = r"<[^<>]*>:? ?|\w+Connection\([^()]*\): |\[Errno -?\d+\] |^\w+\((?=')"
     return re.sub(noise, "", message)[:MAX_REASON_LENGTH]

@@ -1,14 +1,14 @@
-"""Elasticsearch: the index for all of MEDLINE.
+"""Search in Elasticsearch, for all of MEDLINE.
 
-Every document is written under an external version, PMID version << 48 | order, where order is the place of
-the event among all events (``loading.ledger.order``). So the server itself refuses what is older than what
-it has: files can be replayed, applied out of order and sent by several requests at once. A deletion leaves a
-tombstone, a document without text under the highest version there is, so that a revision that comes late
-stays deleted. Where the server refuses, the document there is looked at: tombstones, and PMID versions that
-go down after a deletion, need the order alone.
+Every document is written with an external version, PMID version << 48 | order, where order is the position of
+the event among all events (``loading.ledger.order``). So the server itself rejects events that are older than
+the indexed document, and files can be replayed, applied out of order, and sent in concurrent requests. A
+deletion leaves a tombstone, a document without text with the highest possible version, so that a late
+revision does not bring the document back. If the server reports a conflict, the indexed document is looked
+up: for tombstones, and for PMID versions that decrease after a deletion, the order alone decides.
 
-With several shards, words are counted over all of them (dfs_query_then_fetch), so that the number of shards
-changes no score.
+With several shards, word counts are taken from all of them (dfs_query_then_fetch), so that scores do not
+depend on the number of shards.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Delete, Event
 from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied, IndexStats, Rejection
-from bioqa.indexer.search.bulk import ORDER_BITS, Answered, BulkWriter, Operation, Outcome, Unfinished
+from bioqa.indexer.search.bulk import ORDER_BITS, BulkWriter, Operation, Outcome, Response, Unfinished
 from bioqa.indexer.search.connection import describe_fault, engine_errors, error_type
 from bioqa.indexer.search.mapping import (
     DEFAULT_SHAPE,
@@ -39,25 +39,26 @@ from bioqa.indexer.search.query import clean, preference, request
 from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
 
 PMIDS_PER_REQUEST = 1000
-"""How many documents one request looks up."""
+"""Documents looked up by one request."""
 
 QUESTIONS_PER_REQUEST = 32
-"""How many questions one request asks."""
+"""Questions in one multi-search request."""
 
 RANK_OF_TOMBSTONES = 4095
+"""Above the ranks of all upserts, which are PMID versions."""
 
 
 class ElasticIndex:
-    """``SearchIndex`` over one index of a server. Threads may search at once; one at a time may write."""
+    """``SearchIndex`` for an index of a server. Threads may search concurrently; one at a time may write."""
 
     def __init__(
-        self, client: Elasticsearch, address: IndexAddress, found: Mapping[str, Any], patience_s: float
+        self, client: Elasticsearch, address: IndexAddress, indices: Mapping[str, Any], patience_s: float
     ) -> None:
-        """``found``: what the server says of the indices that go by the name."""
+        """``indices``: the server's descriptions of the indices with this name or alias."""
         self.client = client
         self.address = address
-        self._describe(found)
-        # Written by its own name: an alias may move.
+        self._read_description(indices)
+        # Writes go to the index by its own name, as an alias may be moved meanwhile.
         self._writer = BulkWriter(client, IndexAddress(address.hosts, self.name), patience_s)
         self._next_order: int | None = None
 
@@ -70,9 +71,9 @@ class ElasticIndex:
         shape: Shape = DEFAULT_SHAPE,
         patience_s: float = 300.0,
     ) -> Self:
-        """The index of that name, made if it is not there yet.
+        """Open the index with this name, and create it if it does not exist.
 
-        Raises ``BioqaError`` if there is one with another joiner, or one that is not bioqa's.
+        Raises ``BioqaError`` if it has another joiner, or was not made by bioqa.
         """
         notes = {"format": FORMAT, "joiner": joiner, "replicas": shape.replicas}
         with engine_errors(address):
@@ -84,21 +85,21 @@ class ElasticIndex:
                     "invalid_index_name_exception",
                 ):
                     raise
-                # The second: an alias goes by this name.
+                # The second means that there is an alias with this name.
         index = cls.open(client, address, patience_s)
         if index.joiner != joiner:
             raise BioqaError(
                 f"the index {index.name} joins abstract parts with {index.joiner!r}, not {joiner!r}; "
-                "make another index, or leave the joiner as it is"
+                "use another index, or the same joiner"
             )
         return index
 
     @classmethod
     def open(cls, client: Elasticsearch, address: IndexAddress, patience_s: float = 300.0) -> Self:
-        """The index of that name, or behind that alias. Raises ``BioqaError`` if it cannot be read."""
+        """Open the index with this name or alias. Raises ``BioqaError`` if it cannot be read."""
         with engine_errors(address):
-            found = client.indices.get(index=address.name).body
-        return cls(client, address, found, patience_s)
+            indices = client.indices.get(index=address.name).body
+        return cls(client, address, indices, patience_s)
 
     def __enter__(self) -> Self:
         return self
@@ -112,16 +113,16 @@ class ElasticIndex:
         self._writer.close()
         self.client.close()
 
-    # What the index says of itself
+    # The index's description
 
-    def _describe(self, found: Mapping[str, Any]) -> None:
-        if len(found) != 1:
+    def _read_description(self, indices: Mapping[str, Any]) -> None:
+        if len(indices) != 1:
             raise BioqaError(
-                f"{self.address.name} stands for {len(found)} indices, not one: "
-                + (", ".join(sorted(found)) or "none")
+                f"{self.address.name} stands for {len(indices)} indices, not one: "
+                + (", ".join(sorted(indices)) or "none")
             )
-        ((name, described),) = found.items()
-        notes = described["mappings"].get("_meta", {}).get("bioqa")
+        ((name, description),) = indices.items()
+        notes = description["mappings"].get("_meta", {}).get("bioqa")
         if not isinstance(notes, dict):
             raise BioqaError(f"the index {name} at {self.address.hosts[0]} was not made by bioqa")
         if notes.get("format") != FORMAT:
@@ -132,14 +133,14 @@ class ElasticIndex:
         self.name = name
         self.joiner = str(notes["joiner"])
         self.notes: Mapping[str, Any] = notes
-        settings = described["settings"]["index"]
+        settings = description["settings"]["index"]
         self._uuid = settings["uuid"]
-        # One shard's counts are everybody's.
+        # With a single shard, its word counts are those of the whole index.
         several = int(settings["number_of_shards"]) > 1
         self._search_type = "dfs_query_then_fetch" if several else "query_then_fetch"
 
     def annotate(self, **notes: Any) -> None:
-        """Keep notes with the index, such as its release."""
+        """Store notes in the index's mapping, such as its release."""
         merged = {**self._reread().notes, **notes}
         with engine_errors(self.address):
             self.client.indices.put_mapping(index=self.name, meta={"bioqa": merged})
@@ -148,11 +149,11 @@ class ElasticIndex:
     def _reread(self) -> "ElasticIndex":
         return ElasticIndex.open(self.client, IndexAddress(self.address.hosts, self.name))
 
-    def _seen(self, name: str) -> None:
-        """An answer came from this index: another than before if the alias was moved."""
+    def _follow_alias(self, name: str) -> None:
+        """Read the description anew if an answer came from another index, because the alias was moved."""
         if name != self.name:
             with engine_errors(self.address):
-                self._describe(self.client.indices.get(index=name).body)
+                self._read_description(self.client.indices.get(index=name).body)
 
     # Reading
 
@@ -173,12 +174,12 @@ class ElasticIndex:
         self, questions: Sequence[str], size: int = 100, published_before: date | None = None
     ) -> list[list[Candidate]]:
         texts = [clean(question) if size >= 1 else "" for question in questions]
-        found: dict[str, list[Candidate]] = {"": []}
-        wanted = list(dict.fromkeys(text for text in texts if text))
-        for begin in range(0, len(wanted), QUESTIONS_PER_REQUEST):
-            some = wanted[begin : begin + QUESTIONS_PER_REQUEST]
-            found |= zip(some, self._msearch(some, size, published_before), strict=True)
-        return [list(found[text]) for text in texts]
+        candidates: dict[str, list[Candidate]] = {"": []}
+        distinct = list(dict.fromkeys(text for text in texts if text))
+        for begin in range(0, len(distinct), QUESTIONS_PER_REQUEST):
+            chunk = distinct[begin : begin + QUESTIONS_PER_REQUEST]
+            candidates |= zip(chunk, self._msearch(chunk, size, published_before), strict=True)
+        return [list(candidates[text]) for text in texts]
 
     def _msearch(
         self, texts: Sequence[str], size: int, published_before: date | None
@@ -199,22 +200,22 @@ class ElasticIndex:
     def _candidates(self, answer: Mapping[str, Any]) -> list[Candidate]:
         hits = answer["hits"]["hits"]
         if hits:
-            self._seen(hits[0]["_index"])
+            self._follow_alias(hits[0]["_index"])
         return [Candidate(from_source(hit["_source"]), hit["_score"]) for hit in hits]
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
-        wanted = [pmid for pmid in dict.fromkeys(pmids) if PMID.fullmatch(pmid)]
-        found = {}
-        for begin in range(0, len(wanted), PMIDS_PER_REQUEST):
+        distinct = [pmid for pmid in dict.fromkeys(pmids) if PMID.fullmatch(pmid)]
+        documents = {}
+        for begin in range(0, len(distinct), PMIDS_PER_REQUEST):
             with engine_errors(self.address):
-                # Not in real time: that would show what is not committed yet.
+                # A real-time get would return documents that are not committed yet.
                 answer = self.client.mget(
-                    index=self.address.name, ids=wanted[begin : begin + PMIDS_PER_REQUEST], realtime=False
+                    index=self.address.name, ids=distinct[begin : begin + PMIDS_PER_REQUEST], realtime=False
                 )
-            for hit in _found(answer["docs"], self.address):
+            for hit in _without_errors(answer["docs"], self.address):
                 if hit.get("found") and not hit["_source"].get("deleted"):
-                    found[hit["_id"]] = from_source(hit["_source"])
-        return found
+                    documents[hit["_id"]] = from_source(hit["_source"])
+        return documents
 
     def stats(self) -> IndexStats:
         with engine_errors(self.address):
@@ -229,7 +230,7 @@ class ElasticIndex:
             name = self.address.name
             size = self.client.indices.stats(index=name, metric="store")["_all"]["primaries"]["store"]
             (current,) = self.client.indices.get_alias(index=name).body
-        self._seen(current)
+        self._follow_alias(current)
         without = answer["aggregations"]
         return IndexStats(
             name=self.name,
@@ -245,30 +246,32 @@ class ElasticIndex:
     def apply(self, events: Iterable[Event]) -> Applied:
         if self._next_order is None:
             self._next_order = 1 + self._highest_order()
-        changes = [pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in events]
-        applied = self.write(changes, self._next_order) + self.drain()
-        self._next_order += len(changes)
+        encoded = [pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in events]
+        applied = self.write(encoded, self._next_order) + self.drain()
+        self._next_order += len(encoded)
         return applied
 
-    def write(self, changes: Sequence[EncodedEvent], order: int) -> Applied:
-        """Send changes; the first one's place among all events is ``order``. What becomes of upserts is
-        known to ``drain``; deletions wait for all that was sent before."""
+    def write(self, events: Sequence[EncodedEvent], order: int) -> Applied:
+        """Send events. ``order`` is the first one's position among all events.
+
+        Returns the outcome of deletions, which wait for everything sent before; that of upserts is returned
+        by ``drain``."""
         applied = Applied()
         deletions: dict[int, int] = {}
-        for place, change in enumerate(changes, order):
-            if isinstance(change, Record):
+        for position, event in enumerate(events, order):
+            if isinstance(event, Record):
                 if deletions:
                     applied += self._delete(deletions)
                     deletions = {}
-                self._writer.put(_upsert(change, place))
-            elif change in deletions:
+                self._writer.put(_upsert(event, position))
+            elif event in deletions:
                 applied += Applied(stale=1)
             else:
-                deletions[change] = place
+                deletions[event] = position
         return applied + self._delete(deletions) if deletions else applied
 
     def drain(self) -> Applied:
-        """Wait until the server has everything; what became of it."""
+        """Wait until the server has processed everything. Returns the outcome."""
         applied = Applied()
         outcomes = self._writer.drain()
         upserted = 0
@@ -276,7 +279,7 @@ class ElasticIndex:
         while outcomes:
             conflicts = []
             for outcome in outcomes:
-                match outcome.fate:
+                match outcome.result:
                     case "created" | "updated":
                         upserted += 1
                     case "rejected":
@@ -288,20 +291,22 @@ class ElasticIndex:
         return applied + Applied(upserted=upserted, rejected=tuple(rejected))
 
     def commit(self) -> None:
-        """Make what was written visible. It is durable since the server acknowledged it."""
+        """Make all writes visible. They are durable already, since the server acknowledged them."""
         name = self.name
         settings = self.with_retries(lambda client: client.indices.get_settings(index=name)).body
         if settings[name]["settings"]["index"]["uuid"] != self._uuid:
-            raise BioqaError(f"the index {name} was deleted and made anew while being loaded; load it again")
+            raise BioqaError(
+                f"the index {name} was deleted and created anew while being loaded; load the files again"
+            )
         self.with_retries(lambda client: _all_shards(client.indices.refresh(index=name).body, self.address))
 
-    def forget(self) -> None:
-        """Drop what was not sent yet."""
-        self._writer.forget()
+    def discard_unsent(self) -> None:
+        """Discard events that were not sent yet."""
+        self._writer.discard_unsent()
 
-    def with_retries(self, ask: Callable[[Elasticsearch], Answered]) -> Answered:
-        """Ask the server, and ask again while it is away or has too much to do, as loading does."""
-        return self._writer.with_retries(lambda: ask(self._writer.client))
+    def with_retries(self, request: Callable[[Elasticsearch], Response]) -> Response:
+        """Make a request, and retry while the server is unreachable or overloaded, as loading does."""
+        return self._writer.with_retries(lambda: request(self._writer.client))
 
     def _highest_order(self) -> int:
         with engine_errors(self.address):
@@ -310,63 +315,66 @@ class ElasticIndex:
         return int(answer["aggregations"]["order"]["value"] or 0)
 
     def _delete(self, deletions: Mapping[int, int]) -> Applied:
-        """Put tombstones, but where a later event was applied already. PMID to order."""
+        """Write tombstones, unless a later event was applied already. ``deletions`` maps PMIDs to orders."""
         applied = self.drain()
         current = self._current(list(deletions))
-        for pmid, place in deletions.items():
-            held = current.get(pmid)
-            if held is None or held.order < place:
-                # Of a document that is not there nothing is deleted, but it may yet come, late.
-                self._writer.put(Operation(pmid, RANK_OF_TOMBSTONES, place, 0, tombstone(pmid, place)))
+        for pmid, order in deletions.items():
+            stored = current.get(pmid)
+            if stored is None or stored.order < order:
+                # Write the tombstone even if the document is absent: an older upsert may still arrive.
+                self._writer.put(Operation(pmid, RANK_OF_TOMBSTONES, order, 0, tombstone(pmid, order)))
             else:
                 applied += Applied(stale=1)
         for outcome in self._writer.drain():
-            held = current.get(outcome.operation.pmid)
-            if outcome.fate == "rejected":
+            stored = current.get(outcome.operation.pmid)
+            if outcome.result == "rejected":
                 applied += Applied(rejected=(_rejection(outcome),))
-            elif outcome.fate == "conflict" or held is None or held.deleted:
+            elif outcome.result == "conflict" or stored is None or stored.deleted:
                 applied += Applied(stale=1)
             else:
                 applied += Applied(deleted=1)
         return applied
 
-    def _resolve(self, refused: Sequence[Operation]) -> Applied:
-        """Write again, over whatever version is there, those that come after it; the others are stale."""
+    def _resolve(self, conflicts: Sequence[Operation]) -> Applied:
+        """Write operations that are newer than the stored document again, with its rank; the others are
+        stale."""
         stale = 0
-        current = self._current([operation.pmid for operation in refused])
-        for operation in refused:
-            held = current.get(operation.pmid)
-            if held is None:
+        current = self._current([operation.pmid for operation in conflicts])
+        for operation in conflicts:
+            stored = current.get(operation.pmid)
+            if stored is None:
                 self._writer.put(operation)
-            elif held.order > operation.order or (not held.deleted and held.version > operation.version):
+            elif stored.order > operation.order or (
+                not stored.deleted and stored.version > operation.version
+            ):
                 stale += 1
             else:
-                self._writer.put(operation._replace(rank=held.rank))
+                self._writer.put(operation._replace(rank=stored.rank))
         return Applied(stale=stale)
 
     def _current(self, pmids: Sequence[int]) -> dict[int, "_StoredVersion"]:
-        """What is there now, committed or not."""
-        found = {}
+        """Look up the stored versions by PMID, committed or not."""
+        versions = {}
         for begin in range(0, len(pmids), PMIDS_PER_REQUEST):
             ids = [str(pmid) for pmid in pmids[begin : begin + PMIDS_PER_REQUEST]]
-            for hit in self.with_retries(partial(self._held, ids)):
+            for hit in self.with_retries(partial(self._look_up, ids)):
                 if hit.get("found"):
                     stored = hit["_source"]
-                    found[int(hit["_id"])] = _StoredVersion(
+                    versions[int(hit["_id"])] = _StoredVersion(
                         rank=hit["_version"] >> ORDER_BITS,
                         order=stored["order"],
                         version=stored.get("version", 0),
                         deleted=stored.get("deleted", False),
                     )
-        return found
+        return versions
 
-    def _held(self, ids: Sequence[str], client: Elasticsearch) -> list[Mapping[str, Any]]:
+    def _look_up(self, ids: Sequence[str], client: Elasticsearch) -> list[Mapping[str, Any]]:
         answer = client.mget(index=self.name, ids=ids, source=["version", "order", "deleted"])
         for hit in answer["docs"]:
             if "error" in hit and hit["error"]["type"] != "index_not_found_exception":
-                # Shards that are not available yet.
+                # Shards are not available yet.
                 raise Unfinished(describe_fault(hit["error"], 503, self.address))
-        return list(_found(answer["docs"], self.address))
+        return list(_without_errors(answer["docs"], self.address))
 
 
 class _StoredVersion(NamedTuple):
@@ -385,7 +393,7 @@ def _rejection(outcome: Outcome) -> Rejection:
     return Rejection(str(outcome.operation.pmid), outcome.reason)
 
 
-def _found(docs: Iterable[Mapping[str, Any]], address: IndexAddress) -> Iterator[Mapping[str, Any]]:
+def _without_errors(docs: Iterable[Mapping[str, Any]], address: IndexAddress) -> Iterator[Mapping[str, Any]]:
     for hit in docs:
         if "error" in hit:
             raise BioqaError(describe_fault(hit["error"], 503, address))

@@ -1,4 +1,4 @@
-"""What Elasticsearch holds of a document, and how it takes texts apart."""
+"""Mapping, analyser and stored form of documents in Elasticsearch."""
 
 import json
 import struct
@@ -13,21 +13,21 @@ from bioqa.indexer.search.records import NO_DATE, Record, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 
 FORMAT = 1
-"""Raised whenever mapping, analyser or stored form change, so that no index is ever misread."""
+"""Incremented when mapping, analyser or stored form change, so that no index is misread."""
 
 TEXT = "text"
-"""The field that is searched: title and abstract copied together."""
+"""The searched field, into which title and abstract are copied."""
 
 ANALYZER = "bioqa"
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How an index is made. k1 and b were tuned on development questions: see bench/elastic_grid.py."""
+    """Settings of a new index. k1 and b were tuned on development questions: see bench/elastic_grid.py."""
 
     shards: int = 1
     replicas: int = 0
-    """Copies of each shard beside the first, made when loading has finished."""
+    """Further copies of each shard, created when loading has finished."""
     k1: float = 0.7
     b: float = 0.67
 
@@ -36,12 +36,12 @@ DEFAULT_SHAPE = Shape()
 
 
 def index_body(shape: Shape, notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings and mapping of a new index, which is not replicated while it is loaded."""
+    """Settings and mapping of a new index, without replicas until it is loaded."""
     return {
         "settings": {
             "number_of_shards": shape.shards,
             "number_of_replicas": 0,
-            # What is written becomes visible when it is committed, and costs no refreshes before.
+            # No automatic refreshes: they cost time while loading, and a commit refreshes.
             "refresh_interval": "-1",
             "similarity": {ANALYZER: {"type": "BM25", "k1": shape.k1, "b": shape.b}},
             "analysis": deepcopy(_ANALYSIS),
@@ -65,36 +65,36 @@ _ANALYSIS = {
     "tokenizer": {"letters_and_digits": {"type": "pattern", "pattern": r"[^\p{L}\p{N}]+"}},
     "filter": {
         "question_words": {"type": "stop", "stopwords": list(STOP_WORDS)},
-        # Snowball's English stemmer, as in the embedded index; "english" would be Porter's first one.
+        # Snowball's English stemmer, as in the embedded index; "english" is Porter's original one.
         "stems": {"type": "stemmer", "language": "porter2"},
     },
 }
 
 _KEPT: dict[str, Any] = {"index": False, "doc_values": False}
 _PROPERTIES: dict[str, Any] = {
-    # An answer's equal scores are put into order by it.
+    # Sorts documents with equal scores.
     "pmid": {"type": "long", "index": False},
     "version": {"type": "integer", **_KEPT},
-    # The place of the event that wrote it among all events: see bioqa.indexer.loading.ledger.order.
+    # Position among all events of the one that wrote the document: see bioqa.indexer.loading.ledger.order.
     "order": {"type": "long", "index": False},
     "published": {"type": "date", "format": "strict_date"},
     "title": {"type": "text", "index": False, "norms": False, "copy_to": TEXT},
     "abstract": {"type": "text", "index": False, "norms": False, "copy_to": TEXT},
     "has_title": {"type": "boolean"},
     "has_abstract": {"type": "boolean"},
-    # Begin and end of each sentence; of each part also the length of its label.
+    # Begin and end of each sentence; begin, end and length of the label of each part.
     "title_sentences": {"type": "integer", **_KEPT},
     "abstract_sentences": {"type": "integer", **_KEPT},
     "parts": {"type": "integer", **_KEPT},
-    # Only in tombstones, which keep a deleted document's PMID and order and nothing else.
+    # Only in tombstones, which have PMID and order of a deleted document and nothing else.
     "deleted": {"type": "boolean", "index": False},
-    # Positions would only serve phrases, which questions have none of.
+    # No positions: they serve phrase queries only, and questions are not searched as phrases.
     TEXT: {"type": "text", "analyzer": ANALYZER, "similarity": ANALYZER, "index_options": "freqs"},
 }
 
 
 def source(record: Record, order: int) -> bytes:
-    """The stored form, JSON in UTF-8."""
+    """Encode a record as stored in Elasticsearch: JSON in UTF-8."""
     layout = struct.unpack(f"<{len(record.layout) // 4}I", record.layout)
     in_abstract = 3 + 2 * layout[0]
     parts_at = in_abstract + 2 * layout[1]
@@ -116,10 +116,12 @@ def source(record: Record, order: int) -> bytes:
 
 
 def tombstone(pmid: int, order: int) -> bytes:
+    """Encode the tombstone of a deleted document."""
     return json.dumps({"pmid": pmid, "order": order, "deleted": True}).encode()
 
 
 def from_source(stored: Mapping[str, Any]) -> Document:
+    """Decode a document stored in Elasticsearch."""
     titles, abstracts, parts = stored["title_sentences"], stored["abstract_sentences"], stored["parts"]
     numbers = (len(titles) // 2, len(abstracts) // 2, len(parts) // 3, *titles, *abstracts, *parts)
     published = stored.get("published")

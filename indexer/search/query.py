@@ -1,4 +1,4 @@
-"""A question as Elasticsearch is asked it."""
+"""Turning a question into a query for Elasticsearch."""
 
 import zlib
 from datetime import date
@@ -8,7 +8,7 @@ from bioqa.indexer.search.mapping import TEXT
 
 
 def request(text: str, size: int, published_before: date | None) -> dict[str, Any]:
-    """A match query: no character of the question can mean an operator."""
+    """Build a match query, in which no character of the question acts as an operator."""
     query: dict[str, Any] = {"match": {TEXT: {"query": text}}}
     if published_before is not None:
         early = {"range": {"published": {"lt": published_before.isoformat()}}}
@@ -23,11 +23,11 @@ def request(text: str, size: int, published_before: date | None) -> dict[str, An
 
 
 def clean(question: str) -> str:
-    """Without white space around it and without what no UTF-8 can hold."""
-    # Lone surrogates reach us from JSON escapes.
+    """Strip white space, and remove characters that UTF-8 cannot encode."""
+    # JSON escapes may contain lone surrogates.
     return question.encode("utf-8", "ignore").decode().strip()
 
 
 def preference(text: str) -> str:
-    """The same question goes to the same copies, whose scores can differ in the last digits."""
+    """Route equal questions to the same shard copies, as scores of copies may differ in the last digits."""
     return f"q{zlib.crc32(text.encode())}"

@@ -1,7 +1,7 @@
-"""A document as an index stores it: numbers, two texts, and the spans packed into a few bytes.
+"""Compact encoding of documents: numbers, two texts, and the spans packed into a few bytes.
 
-Loading hands these between processes: packing and pickling a record costs a tenth of what pickling the
-document's many small objects does.
+Indexes store records, and loading passes them between processes: packing and pickling a record costs a tenth
+of pickling the document with its many small objects.
 """
 
 import re
@@ -15,10 +15,12 @@ from bioqa.bioasq.errors import BioqaError
 PMID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 
 NO_DATE = 0
-"""The ``published`` of a document without a date: before every day, so that no cut-off date drops it."""
+"""``published`` of a document without a date: before all days, so that no cut-off date excludes it."""
 
 
 class Record(NamedTuple):
+    """An encoded document."""
+
     pmid: int
     version: int
     published: int
@@ -26,8 +28,8 @@ class Record(NamedTuple):
     title: str
     abstract: str
     layout: bytes
-    """Little-endian 32-bit numbers: how many title sentences, abstract sentences and parts; begin and end of
-    each sentence; begin, end and label length of each part."""
+    """Little-endian 32-bit numbers: the counts of title sentences, abstract sentences and parts; begin and
+    end of each sentence; begin, end and label length of each part."""
 
 
 EncodedEvent = Record | int
@@ -35,13 +37,14 @@ EncodedEvent = Record | int
 
 
 def pmid_number(pmid: str) -> int:
+    """Convert a PMID into a number. Raises ``BioqaError`` if it is malformed."""
     if not PMID.fullmatch(pmid):
-        raise BioqaError(f"not a PMID: {pmid!r} (digits without leading zero are expected)")
+        raise BioqaError(f"not a PMID: {pmid!r} (it must be digits without a leading zero)")
     return int(pmid)
 
 
 def encode(document: Document) -> Record:
-    """Raises ``BioqaError`` on a malformed PMID; ``ValueError`` on spans that break the domain's contract."""
+    """Encode a document. Raises ``BioqaError`` for a malformed PMID, ``ValueError`` for an invalid part."""
     title = [s for s in document.sentences if s.section == "title"]
     abstract = [s for s in document.sentences if s.section == "abstract"]
     numbers = [len(title), len(abstract), len(document.parts)]
@@ -62,6 +65,7 @@ def encode(document: Document) -> Record:
 
 
 def decode(record: Record) -> Document:
+    """The inverse of ``encode``."""
     layout = struct.unpack(f"<{len(record.layout) // 4}I", record.layout)
     titles, abstracts, parts = layout[:3]
     in_abstract = 3 + 2 * titles

@@ -1,4 +1,4 @@
-"""What tantivy holds of a document, and how it takes texts apart."""
+"""Schema, analyser and stored form of documents in tantivy."""
 
 from typing import Any
 
@@ -9,15 +9,15 @@ from bioqa.indexer.search.records import Record, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 
 TEXT = "text"
-"""The field that is searched: title and abstract, one value each."""
+"""The searched field, with two values: title and abstract."""
 
 ANALYZER = "bioqa"
 
 
 def analyzer() -> Any:
-    """Runs of letters and digits, lower-cased, accents dropped, no stop words, Snowball stems.
+    """Split into runs of letters and digits; lower case, without accents and stop words, Snowball stems.
 
-    A hyphen or slash separates words, as in the papers' retrieval; Greek letters are letters. Chosen by
+    Hyphens and slashes separate words, as in the papers' retrieval; Greek letters are letters. Chosen by
     recall@100 and MAP on development questions: see bench/retrieval.py.
     """
     filters = tantivy.Filter
@@ -33,7 +33,7 @@ def analyzer() -> Any:
 
 def schema() -> Any:
     builder = tantivy.SchemaBuilder()
-    # Signed: deleting by term takes every number for signed, and misses those of an unsigned field.
+    # Signed, because tantivy's deletion by term treats numbers as signed, and finds none in unsigned fields.
     builder.add_integer_field("pmid", stored=True, indexed=True, fast=True)
     builder.add_unsigned_field("version", stored=True, fast=True)
     builder.add_unsigned_field("published", stored=True, fast=True)

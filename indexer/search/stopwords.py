@@ -1,7 +1,8 @@
-"""English words that say nothing of a question's subject: grammar, and how one asks.
+"""Stop words: English words of grammar and of asking, which say nothing about a question's subject.
 
-Longer than the 33 words that search engines bring along: questions are full of "what", "which", "does" and
-"between". Single letters are left in (T cell, vitamin D), and so are words of content (disease, gene).
+The list is longer than the 33 words that search engines provide, because questions are full of "what",
+"which", "does" and "between". Single letters (T cell, vitamin D) and words with content (disease, gene) are
+not stop words.
 """
 
 _WORDS = """

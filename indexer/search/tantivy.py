@@ -1,8 +1,8 @@
 """The embedded index: tantivy in a folder.
 
-BM25 has k1 1.2 and b .75, which tantivy fixes. Title and abstract are one field, so a word counts alike in
-either. A deleted or replaced document still counts in word frequencies until tantivy merges it away, so
-scores of an updated index may differ in the last digits from those of a freshly built one.
+tantivy fixes BM25's k1 at 1.2 and b at .75. Title and abstract are one field, so a word has the same weight
+in either. Deleted and replaced documents count in word frequencies until tantivy merges their segments, so
+scores of an updated index may differ in the last digits from those of a new one.
 """
 
 import shutil
@@ -26,16 +26,16 @@ from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmi
 from bioqa.indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
 
 PMIDS_PER_QUERY = 1000
-"""How many PMIDs one look-up asks for."""
+"""PMIDs looked up by one query."""
 
 MAX_TIES = 10_000
-"""How far a run of equal scores at the cut-off is followed to put it into PMID order."""
+"""Limit on the documents fetched beyond the cut-off to sort ties by PMID."""
 
 CANNOT_LOCK = "Failed to acquire Lockfile: IoError"
-"""What tantivy says if it may not write to the folder."""
+"""tantivy's message if it cannot create a lock file in the folder."""
 
 MAX_RELOADS = 5
-"""How often reading is tried while another process is writing."""
+"""Attempts to open a consistent state while another process is committing."""
 
 HEAP_BYTES = 256_000_000
 WRITER_THREADS = 2
@@ -44,13 +44,13 @@ UPSERTED, DELETED, STALE = Applied(upserted=1), Applied(deleted=1), Applied(stal
 
 
 class TantivyIndex:
-    """``SearchIndex`` over a folder. Threads may search at once; one thread at a time may write.
+    """``SearchIndex`` for a folder. Threads may search concurrently; one at a time may write.
 
-    What another process commits is seen by the next ``search``, ``get`` or ``stats``.
+    Commits of other processes are visible to the next ``search``, ``get`` or ``stats``.
     """
 
     def __init__(self, folder: IndexFolder, index: Any, links: Links | None = None) -> None:
-        """``links``: where ``index`` was opened, if not in the folder."""
+        """``links``: the folder in which ``index`` was opened, if it is not ``folder``."""
         self._folder = folder
         self._index = index
         self._links = links
@@ -62,33 +62,33 @@ class TantivyIndex:
         self._reload()
         self._writer: Any = None
         self._uncommitted: dict[int, int | None] = {}
-        """The version that each PMID written since the last commit has now; None if it was deleted."""
+        """Current version of each PMID written since the last commit; None if it was deleted."""
 
     @classmethod
     def create(cls, folder: Path, joiner: str = "") -> Self:
-        """The index in ``folder``, made if it is not there yet (or was made only by half).
+        """Open the index in ``folder``; create or complete it if necessary.
 
-        Raises ``BioqaError`` if the folder holds something else, or an index with another joiner.
+        Raises ``BioqaError`` if the folder has other files, or an index with another joiner.
         """
-        described = IndexFolder.create(folder, joiner)
+        index_folder = IndexFolder.create(folder, joiner)
         with tantivy_errors(folder):
-            return cls(described, tantivy.Index(schema(), str(folder), reuse=True))
+            return cls(index_folder, tantivy.Index(schema(), str(folder), reuse=True))
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """The index in ``folder``, which may be read-only.
+        """Open the index in ``folder``, which may be read-only.
 
         Raises ``BioqaError`` if there is none that this version can read.
         """
-        described = IndexFolder.open(folder)
+        index_folder = IndexFolder.open(folder)
         with tantivy_errors(folder):
             try:
-                return cls(described, tantivy.Index.open(str(folder)))
+                return cls(index_folder, tantivy.Index.open(str(folder)))
             except ValueError as error:
                 if CANNOT_LOCK not in str(error):
                     raise
             links = Links(folder)
-            return cls(described, tantivy.Index.open(str(links.path)), links)
+            return cls(index_folder, tantivy.Index.open(str(links.path)), links)
 
     def __enter__(self) -> Self:
         return self
@@ -126,7 +126,7 @@ class TantivyIndex:
         return {document.pmid: document for document in found}
 
     def documents(self) -> Iterator[Document]:
-        """Every document, in ascending PMID order; some 100 bytes a document are held meanwhile."""
+        """Yield all documents in ascending order of PMIDs. Needs about 100 bytes of memory per document."""
         searcher = self._searcher()
         everything = searcher.search(
             tantivy.Query.all_query(),
@@ -159,7 +159,7 @@ class TantivyIndex:
             state = self._folder.state()
             if state != self._seen:
                 self._reload()
-                # The state from before reloading: a commit in between is taken up by the next call.
+                # The state read before reloading, so that a commit in between is noticed by the next call.
                 self._seen = state
             return self._index.searcher()
 
@@ -167,23 +167,23 @@ class TantivyIndex:
         if self._links is None:
             self._index.reload()
             return
-        for left in reversed(range(MAX_RELOADS)):
+        for remaining in reversed(range(MAX_RELOADS)):
             self._links.refresh()
             try:
                 self._index.reload()
             except ValueError:
-                # A commit since the links were made: our lock keeps no writer from removing files.
-                if not left:
+                # Another process committed and removed files: a lock among the links does not stop it.
+                if not remaining:
                     raise
             else:
                 return
 
     def _query(self, question: str, published_before: date | None) -> Any:
-        """An "or" of the question's words, counted as often as they occur; None if there are none.
+        """Build a disjunction of the question's words, weighted by frequency; None if there are none.
 
-        Built from terms, never parsed: no character of the question can mean an operator.
+        It is built from terms and never parsed, so no character of the question acts as an operator.
         """
-        # Lone surrogates reach us from JSON escapes, and no UTF-8 holds them.
+        # JSON escapes may contain lone surrogates, which UTF-8 cannot encode.
         words = Counter(self._analyzer.analyze(question.encode("utf-8", "ignore").decode()))
         if not words:
             return None
@@ -208,10 +208,10 @@ class TantivyIndex:
         return make.boolean_query([(occur.Must, matching), (occur.Must, make.const_score_query(early, 0.0))])
 
     def _best(self, searcher: Any, query: Any, size: int) -> list[tuple[float, int, Any]]:
-        """Score, PMID and address of the best, equal scores in ascending PMID order.
+        """Return score, PMID and address of the best documents; ties in ascending order of PMIDs.
 
-        tantivy orders equal scores by place in the index. So all that tie with the last one are fetched, up
-        to ``MAX_TIES``, before they are put into order and cut.
+        tantivy sorts ties by their position in the index. So all documents that tie with the last one are
+        fetched, up to ``MAX_TIES``, then sorted and cut.
         """
         limit = size + 20
         while True:
@@ -227,10 +227,10 @@ class TantivyIndex:
         return ordered[:size]
 
     def _addresses(self, searcher: Any, pmids: Iterable[int]) -> Iterator[Any]:
-        wanted = iter(pmids)
-        while some := list(islice(wanted, PMIDS_PER_QUERY)):
-            query = tantivy.Query.term_set_query(self._schema, "pmid", some)
-            for _, address in searcher.search(query, limit=len(some), count=False).hits:
+        remaining = iter(pmids)
+        while chunk := list(islice(remaining, PMIDS_PER_QUERY)):
+            query = tantivy.Query.term_set_query(self._schema, "pmid", chunk)
+            for _, address in searcher.search(query, limit=len(chunk), count=False).hits:
                 yield address
 
     # Writing
@@ -240,42 +240,42 @@ class TantivyIndex:
             pmid_number(e.pmid) if isinstance(e, Delete) else encode(e.document) for e in events
         )
 
-    def write(self, changes: Iterable[EncodedEvent]) -> Applied:
-        """``apply`` for encoded events: a record to upsert, or the PMID to delete."""
+    def write(self, events: Iterable[EncodedEvent]) -> Applied:
+        """``apply`` for encoded events."""
         writer = self._open_writer()
         applied = Applied()
-        remaining = iter(changes)
-        while some := list(islice(remaining, PMIDS_PER_QUERY)):
-            self._look_up(change.pmid if isinstance(change, Record) else change for change in some)
+        remaining = iter(events)
+        while chunk := list(islice(remaining, PMIDS_PER_QUERY)):
+            self._look_up(event.pmid if isinstance(event, Record) else event for event in chunk)
             with tantivy_errors(self._folder.path):
-                for change in some:
-                    if isinstance(change, Record):
-                        applied += self._upsert(writer, change)
+                for event in chunk:
+                    if isinstance(event, Record):
+                        applied += self._upsert(writer, event)
                     else:
-                        applied += self._delete(writer, change)
+                        applied += self._delete(writer, event)
         return applied
 
     def lock(self) -> None:
-        """Keep other writers away until ``close``; writing does so by itself.
+        """Lock the index for writing until ``close``. The first write does so, too.
 
         Raises ``BioqaError`` if another process is writing.
         """
         self._open_writer()
 
     def commit(self) -> None:
-        """Make what was written visible and durable."""
+        """Make all writes visible and durable."""
         with tantivy_errors(self._folder.path):
             self._open_writer().commit()
         self._uncommitted.clear()
 
     def rollback(self) -> None:
-        """Forget what was written since the last commit."""
+        """Undo all writes since the last commit."""
         with tantivy_errors(self._folder.path):
             self._open_writer().rollback()
         self._uncommitted.clear()
 
     def close(self) -> None:
-        """Let merges finish and let another process write. What was not committed is dropped."""
+        """Wait for merges, and release the lock. Uncommitted writes are discarded."""
         writer, self._writer = self._writer, None
         self._uncommitted.clear()
         if writer is not None:
@@ -291,7 +291,7 @@ class TantivyIndex:
         if self._writer is None:
             try:
                 self._writer = self._index.writer(HEAP_BYTES, WRITER_THREADS)
-                self._writer.garbage_collect_files()  # what a run that was killed left half-written
+                self._writer.garbage_collect_files()  # incomplete files of a run that was killed
             except ValueError as error:
                 if "LockBusy" not in str(error):
                     raise BioqaError(f"cannot write to the index in {self._folder.path}: {error}") from error
@@ -302,7 +302,7 @@ class TantivyIndex:
         return self._writer
 
     def _look_up(self, pmids: Iterable[int]) -> None:
-        """Learn the committed versions of PMIDs that were not written since the last commit."""
+        """Look up the committed versions of PMIDs that were not written since the last commit."""
         searcher = self._searcher()
         if not searcher.num_docs:
             return
@@ -331,7 +331,8 @@ class TantivyIndex:
 
 @contextmanager
 def tantivy_errors(folder: Path) -> Iterator[None]:
-    """Tell plainly what tantivy raises as a bare ``ValueError``, ``OSError`` or ``RuntimeError``."""
+    """Convert the ``ValueError``, ``OSError`` and ``RuntimeError`` that tantivy raises into
+    ``BioqaError``."""
     try:
         yield
     except (ValueError, OSError, RuntimeError) as error:
@@ -340,7 +341,7 @@ def tantivy_errors(folder: Path) -> Iterator[None]:
                 f"the index in {folder} cannot be locked: let this user write to the folder"
             ) from error
         if "No space left" in str(error) or "writer was killed" in str(error):
-            # When its writing threads fail, tantivy tells only that they did.
+            # If its writing threads fail, tantivy does not report why.
             free = shutil.disk_usage(folder).free
             if free < HEAP_BYTES:
                 raise BioqaError(

@@ -67,7 +67,7 @@ def test_a_testset_is_read_in_order(tmp_path: Path, name: str) -> None:
         ({"questions": [{"id": "a", "body": "b", "type": 1}]}, "type: must be a string, not 1"),
         (
             {"questions": [{"id": "a", "body": "b"}, {"id": "a", "body": "c"}]},
-            'number 2 (id "a"): id: stands for an earlier question too',
+            'number 2 (id "a"): id: duplicate question id',
         ),
     ],
 )

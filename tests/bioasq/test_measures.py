@@ -17,7 +17,6 @@ from bioqa.bioasq.measures import (
     document_measures,
     evaluate,
     per_question,
-    snippet_f1,
 )
 
 CASES = range(20)
@@ -124,7 +123,7 @@ def test_precision_finds_gold_by_pmid_and_average_precision_by_the_whole_documen
     ],
 )
 def test_sections_must_match_but_for_an_old_name_of_the_abstract(golden: str, answer: str, f1: int) -> None:
-    assert snippet_f1([snippet(1, 0, 9, golden)], [snippet(1, 0, 9, answer)]) == f1
+    assert GoldSnippets([snippet(1, 0, 9, golden)]).f1([snippet(1, 0, 9, answer)]) == f1
 
 
 def test_gmap_is_a_geometric_mean_with_a_floor() -> None:
@@ -203,15 +202,15 @@ def test_measures_lie_between_0_and_1(gold: Response, answer: Response, edition:
 
 
 @given(golds, golds)
-def test_snippet_f1_is_the_same_by_every_way(gold: Response, answer: Response) -> None:
+def test_snippet_f1_alone_is_that_of_the_evaluation(gold: Response, answer: Response) -> None:
     f1 = GoldSnippets(gold.snippets).f1(answer.snippets)
-    assert f1 == snippet_f1(gold.snippets, answer.snippets)
     assert f1 == evaluate([gold], [answer], 5).snippets.f1
 
 
 @given(golds, golds)
 def test_the_order_of_snippets_changes_no_f1(gold: Response, answer: Response) -> None:
-    assert snippet_f1(gold.snippets, answer.snippets[::-1]) == snippet_f1(gold.snippets, answer.snippets)
+    merged = GoldSnippets(gold.snippets)
+    assert merged.f1(answer.snippets[::-1]) == merged.f1(answer.snippets)
 
 
 @given(

@@ -66,7 +66,7 @@ def test_no_fault(question: dict[str, object]) -> None:
         (entry(documents=[DOCUMENT, None]), "documents[1]", "must be a string, not null"),
         (entry(documents=["90000001"]), "documents[0]", 'a PMID, not "90000001"'),
         (entry(documents=["https" + DOCUMENT[4:]]), "documents[0]", "must be http://www.ncbi.nlm"),
-        (entry(documents=[DOCUMENT, OTHER, DOCUMENT]), "documents[2]", "is a repetition of"),
+        (entry(documents=[DOCUMENT, OTHER, DOCUMENT]), "documents[2]", "duplicate document"),
         (entry([]), "snippets[0]", "must be an object, not a list"),
         (entry(snippet(score=0.5)), "snippets[0].score", "is an unknown key"),
         (entry(snippet(text=...)), "snippets[0].text", "is missing"),
@@ -136,7 +136,7 @@ def test_a_file_that_is_no_submission(data: object, field: str, message: str) ->
         ("q", Fault("question number 2", "", 'must be an object, not "q"')),
         (entry(id=""), Fault("question number 2", "id", 'must be a string that is not empty, not ""')),
         (entry(id=...), Fault("question number 2", "id", "must be a string that is not empty, not null")),
-        (entry(id="q1"), Fault("q1", "id", "stands for an earlier question too")),
+        (entry(id="q1"), Fault("q1", "id", "duplicate question id")),
     ],
 )
 def test_ids(question: object, fault: Fault) -> None:

@@ -61,7 +61,7 @@ def test_index_loads_once_and_info_tells_of_it(run: Run, medline: Path, tmp_path
     first = run("index", medline, "--index", tmp_path / "index", "--workers", "1")
     assert first.code == 0
     assert "files loaded: 1 in" in first.err
-    assert "rejected 1 (PMID is no positive integer 1)" in first.err
+    assert "rejected 1 (PMID is not a positive integer 1)" in first.err
     again = run("index", medline, "--index", tmp_path / "index", "--workers", "1")
     assert again.code == 0
     assert "files loaded before: 1" in again.err

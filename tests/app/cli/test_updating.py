@@ -118,7 +118,7 @@ def test_from_a_site(command: Run, mirror: Mirror, tmp_path: Path, monkeypatch: 
         (["--index", "medline", "--from", "http://example.org/", "--cache", "c"], "only https:// is fetched"),
         (["--index", "medline", "--from", "mirror", "--keep", "-1"], "BIOQA_KEEP_RELEASES"),
         (["--index", "medline", "--from", "mirror", "--workers", "0"], "workers is 0; 1 to 64 are possible"),
-        (["--index", "mirror", "--from", "mirror"], "mirror holds other files and no releases"),
+        (["--index", "mirror", "--from", "mirror"], "mirror has other files and no releases"),
         (["--index", "http://127.0.0.1:1/medline", "--from", "mirror"], "cannot be reached"),
     ],
 )

@@ -185,7 +185,7 @@ def test_of_three_nodes_one_crashes(own_server: None, files: list[Path], tmp_pat
         assert call(f"{alive}/_cluster/health")["number_of_nodes"] == 2
 
 
-# The server has too much to do, or too little room
+# The server is overloaded, or has too little room
 
 
 def noise(url: str, stop: threading.Event, refused: list[int]) -> None:
@@ -222,7 +222,7 @@ def test_a_server_that_can_take_little(
             for thread in noises:
                 thread.join()
         assert 429 in refused
-        assert f"Elasticsearch at {server.url} has too much to do (429): rejected execution" in caplog.text
+        assert f"Elasticsearch at {server.url} is overloaded (429): rejected execution" in caplog.text
         assert max(len(record.getMessage()) for record in caplog.records if record.name == "bioqa") < 300
         check_all_is_there(where, report)
         check_what_is_too_large(where, tmp_path)
@@ -369,7 +369,7 @@ def test_patience_ends_and_loading_goes_on_later(
     with Proxy(elastic_url) as proxy:
         where = f"{proxy.url}/{elastic_name}"
         first = load_into(where, files[:1])
-        with pytest.raises(BioqaError, match=r"^gave up after \d+ s: .* run it again to go on"):
+        with pytest.raises(BioqaError, match=r"^gave up after \d+ s: .* run it again to resume"):
             load_into(where, files, Once(MANY, proxy.stop), QUICK)
     rest = load_into(f"{elastic_url}/{elastic_name}", files)
     assert rest.known == ("n1.xml",)

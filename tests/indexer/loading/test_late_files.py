@@ -116,7 +116,7 @@ def test_an_nlm_file_alone_does_not_undo_its_successors(tmp_path: Path, folder: 
     report = load([*files[:2], files[3]], folder, workers=1)
     (refused,) = report.refused
     assert refused.name == NLM_NAMES[1]
-    assert f"give these along, to be applied again after it: {NLM_NAMES[2]}" in refused.reason
+    assert f"so that they are applied again: {NLM_NAMES[2]}" in refused.reason
     assert NLM_NAMES[3] not in refused.reason
     assert (report.loaded, report.known) == ((), (NLM_NAMES[0], NLM_NAMES[3]))
     assert titles(folder) == before
@@ -151,7 +151,7 @@ def test_a_late_file_waits_while_one_behind_it_is_broken(tmp_path: Path, folder:
     assert (report.loaded, report.reapplied) == ((), OWN_NAMES[1:3])
     broken, waiting = report.refused
     assert (broken.name, waiting.name) == ("d.xml", "a.xml")
-    assert waiting.reason == "a.xml waits until d.xml, loaded before and now refused, is mended"
+    assert waiting.reason == "a.xml waits until d.xml, loaded before and now refused, is repaired"
     mend_last()
     report = load(files, folder, workers=1)
     assert (names(report), report.reapplied) == (["a.xml"], OWN_NAMES[1:])

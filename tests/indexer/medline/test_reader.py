@@ -321,8 +321,8 @@ def test_every_record_is_an_event_skipped_or_rejected(tmp_path: Path) -> None:
     assert (file.upserts, file.deletes) == (2, 2)
     assert file.skipped == {"PubmedBookArticle": 1, "Surprise": 1}
     assert file.rejected == {
-        "PMID is no positive integer": 2,
-        "version of the PMID is no positive integer": 2,
+        "PMID is not a positive integer": 2,
+        "version of the PMID is not a positive integer": 2,
         "no PMID": 2,
     }
     assert file.records == len(events) + 2 + 6 == 12

@@ -10,9 +10,12 @@ from bioqa.indexer.opening import open_index
 from bioqa.indexer.releases.elastic_shelf import ElasticShelf
 from bioqa.indexer.releases.folder_shelf import FolderShelf, current_folder
 from bioqa.indexer.releases.shelf import Shelf
+from bioqa.indexer.releases.site import SiteSource
 from bioqa.indexer.search.address import NO_CREDENTIALS, is_url, parse_address
 from bioqa.indexer.search.base import SearchIndex
-from tests.indexer.releases.mirror import Mirror
+from tests.indexer.medline_xml import deletion
+from tests.indexer.releases.mirror import Mirror, citations
+from tests.indexer.releases.site_server import Site, serve
 
 OpenShelf = Callable[[], Shelf]
 
@@ -65,3 +68,25 @@ def titles(where: str, most: int = 200) -> dict[str, str]:
     assert index.stats().documents == len(found)
     index.close()
     return {pmid: document.title for pmid, document in found.items()}
+
+
+@pytest.fixture
+def site(mirror: Mirror) -> Iterator[Site]:
+    mirror.baseline(1, *citations(1, 10))
+    mirror.baseline(2, *citations(11, 20))
+    mirror.update(3, deletion(3))
+    with serve(mirror.folder) as running:
+        yield running
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def source(site: Site, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SiteSource]:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with SiteSource(site.url, cache, timeout_s=10, backoff_s=0.001) as opened:
+        yield opened

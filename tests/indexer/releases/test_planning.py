@@ -109,13 +109,13 @@ def test_other_years_are_never_mixed_in() -> None:
     )
     plan = make_plan(listing, 2025, held(1))
     assert names(plan.files) == [name(2), name(3)]
-    assert plan.notes == ("4 files of other years are left out: the release is of 2025",)
+    assert plan.notes == ("4 files of other years are ignored: the release is of 2025",)
     assert plan.waiting == (name(9, 2026),)
     assert plan.faults == (f"{name(9, 2026)} waits for its baseline: baseline/ has no file of its year",)
 
 
 def test_a_ledger_of_another_year_is_refused() -> None:
-    with pytest.raises(BioqaError, match=r"the release of 2025 holds pubmed24n0001"):
+    with pytest.raises(BioqaError, match=r"the release of 2025 has pubmed24n0001"):
         make_plan(published("baseline", 1), 2025, held(1, year=2024))
 
 

@@ -3,13 +3,11 @@
 import shutil
 import time
 from collections import namedtuple
-from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.releases.fetching import fetch_ahead
 from bioqa.indexer.releases.folder_shelf import FolderShelf
 from bioqa.indexer.releases.site import MAX_TRIES, NLM, SiteSource, linked_names
 from bioqa.indexer.releases.source import BadFile, FetchedFile, FolderSource, PublishedFile, md5_path
@@ -17,32 +15,10 @@ from bioqa.indexer.releases.update import UpdateOptions, update
 from tests.indexer.medline_xml import deletion
 from tests.indexer.releases.conftest import titles
 from tests.indexer.releases.mirror import Mirror, citations
-from tests.indexer.releases.site_server import Fault, Site, breaks_off, garbled, nothing, serve, status
+from tests.indexer.releases.site_server import Fault, Site, breaks_off, garbled, nothing, status
 
 ONE = "pubmed25n0001.xml.gz"
 FILE = PublishedFile(ONE, "baseline")
-
-
-@pytest.fixture
-def site(mirror: Mirror) -> Iterator[Site]:
-    mirror.baseline(1, *citations(1, 10))
-    mirror.baseline(2, *citations(11, 20))
-    mirror.update(3, deletion(3))
-    with serve(mirror.folder) as running:
-        yield running
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def source(site: Site, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SiteSource]:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with SiteSource(site.url, cache, timeout_s=10, backoff_s=0.001) as opened:
-        yield opened
 
 
 def fetched_is_whole(fetched: FetchedFile, mirror: Mirror) -> bool:
@@ -147,7 +123,7 @@ def test_a_garbled_file_is_fetched_once_more(mirror: Mirror, site: Site, source:
 
 def test_a_file_garbled_twice_is_refused(site: Site, source: SiteSource, cache: Path) -> None:
     site.faults[ONE] = [garbled, garbled]
-    with pytest.raises(BadFile, match=r"n0001.xml.gz: fetched twice, its md5 is .*, and its .md5 says"):
+    with pytest.raises(BadFile, match=r"n0001.xml.gz: downloaded twice, its md5 is .*, and its .md5 says"):
         source.fetch(FILE)
     assert list((cache / "baseline").iterdir()) == []
 
@@ -197,7 +173,7 @@ def test_a_site_that_is_not_there(cache: Path) -> None:
 
 @pytest.mark.parametrize(
     ("code", "said"),
-    [(404, r"is not there \(404\)"), (403, r"the site refuses \(403 Forbidden\)"), (302, "leads elsewhere")],
+    [(404, r"does not exist \(404\)"), (403, r"the site refuses \(403 Forbidden\)"), (302, "redirects to")],
 )
 def test_refusals_are_told_at_once(site: Site, source: SiteSource, code: int, said: str) -> None:
     site.faults[ONE] = [status(code)]
@@ -227,35 +203,13 @@ def test_a_cache_that_cannot_be_written_to(site: Site, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["http://ftp.ncbi.nlm.nih.gov/pubmed/", "ftp://ftp.ncbi.nlm.nih.gov/pubmed/"])
 def test_only_https_is_fetched_from(url: str, cache: Path) -> None:
-    with pytest.raises(BioqaError, match=r"only https:// is fetched from"):
+    with pytest.raises(BioqaError, match=r"only https:// is supported"):
         SiteSource(url, cache)
 
 
 def test_a_slash_at_the_end_is_not_needed(cache: Path) -> None:
     with SiteSource(NLM.rstrip("/"), cache) as source:
         assert source.where == NLM
-
-
-def test_files_come_in_order_with_few_ahead(site: Site, source: SiteSource) -> None:
-    files = source.listing()
-    ahead = fetch_ahead(source, files, threads=1, ahead=2)
-    assert next(ahead).file == files[0]
-    assert [fetched.file for fetched in ahead] == list(files[1:])
-    assert site.asked_for(ONE) == [None]
-
-
-def test_fetching_ends_before_a_broken_file(site: Site, source: SiteSource) -> None:
-    site.faults["pubmed25n0002.xml.gz.md5"] = [status(404)]
-    got: list[str] = []
-
-    def collect() -> Generator[FetchedFile, None, None]:
-        bad = yield from fetch_ahead(source, source.listing(), threads=2, ahead=3)
-        assert bad is not None
-        got.append(f"not {bad[0].name}: {bad[1]}")
-
-    got += [fetched.file.name for fetched in collect()]
-    second = "pubmed25n0002.xml.gz"
-    assert got == [f"not {second}: {site.url}baseline/{second}.md5: is not there (404)", ONE]
 
 
 def test_an_index_is_kept_up_with_the_site(

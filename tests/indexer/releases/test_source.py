@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.releases.source import BadFile, FolderSource, PublishedFile, md5_of, md5_path, parse_md5
+from bioqa.indexer.loading.ledger import md5_of
+from bioqa.indexer.releases.source import BadFile, FolderSource, PublishedFile, md5_path, parse_md5
 from tests.indexer.releases.mirror import Mirror, citations
 
 MD5 = "0123456789abcdef0123456789ABCDEF"
@@ -30,10 +31,10 @@ def test_an_md5_is_told_in_several_forms(text: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "x.md5: holds no md5 but ''"),
-        (b"<html>404</html>", "holds no md5 but '<html>404</html>'"),
-        (f"MD5({NAME})= {MD5[:-1]}".encode(), "holds no md5"),
-        (b"\xff\x00" * 100, "holds no md5"),
+        (b"", "x.md5: has no md5, but ''"),
+        (b"<html>404</html>", "has no md5, but '<html>404</html>'"),
+        (f"MD5({NAME})= {MD5[:-1]}".encode(), "has no md5"),
+        (b"\xff\x00" * 100, "has no md5"),
         (f"MD5(pubmed25n0002.xml.gz)= {MD5}".encode(), f"is for pubmed25n0002.xml.gz, not for {NAME}"),
     ],
 )
@@ -93,7 +94,7 @@ def test_a_damaged_md5_is_refused_when_fetched_not_when_listed(mirror: Mirror) -
     source = FolderSource(mirror.folder)
     (file,) = source.listing()
     assert file.md5 is None
-    with pytest.raises(BadFile, match=r"pubmed25n0001.xml.gz.md5: holds no md5 but 'torn'"):
+    with pytest.raises(BadFile, match=r"pubmed25n0001.xml.gz.md5: has no md5, but 'torn'"):
         source.fetch(file)
 
 

@@ -125,7 +125,7 @@ def test_files_without_md5_are_used_and_this_is_said(mirror: Mirror, shelf: Shel
     mirror.baseline(1, *citations(1, 3), md5=False)
     report = run(mirror, shelf)
     assert report.passed
-    assert report.notes == ("1 files have no .md5 to check them by; gzip's own sum held",)
+    assert report.notes == ("1 files have no .md5 file to verify them; only gzip's checksum was verified",)
 
 
 def test_an_incomplete_baseline_loads_nothing(full: Mirror, shelf: Shelf) -> None:
@@ -150,7 +150,7 @@ def test_a_broken_baseline_file_keeps_a_release_from_serving(full: Mirror, shelf
     second.write_bytes(good)
     mended = run(full, shelf)
     assert (mended.passed, numbers(mended)) == (True, [2, 3])
-    assert mended.notes[0] == f"going on with {named(shelf, 2025)}"
+    assert mended.notes[0] == f"resuming {named(shelf, 2025)}"
     assert titles(where) == expected()
 
 
@@ -181,7 +181,7 @@ def test_a_new_year_is_built_beside_and_takes_over(full: Mirror, shelf: Shelf, w
     report = run(full, shelf)
     assert report.passed
     assert (report.before, report.serving) == (named(shelf, 2025), named(shelf, 2026))
-    assert report.notes == ("4 files of other years are left out: the release is of 2026",)
+    assert report.notes == ("4 files of other years are ignored: the release is of 2026",)
     assert [c.name for c in report.checks] == ["baseline", "documents", "not fewer", "titles", "abstracts"]
     assert titles(where) == {str(n): f"New {n}." for n in range(1, 23) if n not in (20, 21)}
     assert [(r.name, r.served, r.previous) for r in shelf.releases()] == [
@@ -208,7 +208,7 @@ def test_figures_that_look_wrong_keep_the_old_release_serving(
         {
             "fewer": (
                 "not fewer",
-                "18 documents; the previous release has 20, and 95% of that is the least",
+                "18 documents; the previous release has 20, and at least 95% of that is required",
             ),
             "titles": (
                 "titles",
@@ -285,9 +285,7 @@ def test_a_rebuild_serves_only_with_all_that_the_old_one_had(full: Mirror, shelf
     third.write_bytes(content)
     usual = run(full, shelf)
     assert (usual.passed, usual.loaded, usual.release) == (True, (), named(shelf, 2025))
-    assert usual.notes == (
-        f"{named(shelf, 2025, 2)} was not finished being built; --rebuild goes on with it",
-    )
+    assert usual.notes == (f"{named(shelf, 2025, 2)} is incomplete; --rebuild resumes building it",)
     rebuilt = run(full, shelf, REBUILD)
     assert (rebuilt.passed, numbers(rebuilt)) == (True, [3])
     assert titles(where) == expected()
@@ -312,7 +310,7 @@ def test_rolling_back_and_what_updates_do_then(full: Mirror, shelf: Shelf, where
     report = run(full, shelf)
     assert (numbers(report), report.serving, report.passed) == ([4], named(shelf, 2025), False)
     assert report.faults == (
-        f"{named(shelf, 2025)} serves since {named(shelf, 2026)} was rolled back from; "
+        f"{named(shelf, 2025)} serves since {named(shelf, 2026)} was rolled back; "
         "files of 2026 wait until --rebuild makes a new release",
     )
     assert "1" not in titles(where)
@@ -357,7 +355,7 @@ def test_a_file_published_anew_is_told(full: Mirror, shelf: Shelf, where: str) -
     report = run(full, shelf)
     assert (report.passed, report.loaded) == (True, ())
     assert report.notes == (
-        "1 files have another content than was loaded, pubmed25n0002.xml.gz first; --rebuild takes them up",
+        "1 files differ from those that were loaded, pubmed25n0002.xml.gz first; --rebuild loads them",
     )
     run(full, shelf, REBUILD)
     assert titles(where)["11"] == "Other 11."

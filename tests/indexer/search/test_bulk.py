@@ -20,7 +20,7 @@ def test_patience_is_counted_from_the_first_failure() -> None:
 def test_patience_ends() -> None:
     patience = _Patience(0.05)
     patience.wait(1, "away")
-    with pytest.raises(BioqaError, match=r"gave up after 0 s: away; run it again to go on"):
+    with pytest.raises(BioqaError, match=r"gave up after 0 s: away; run it again to resume"):
         patience.wait(2, "away")
 
 

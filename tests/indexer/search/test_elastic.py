@@ -1,6 +1,6 @@
 """Elasticsearch behind the search protocol: its mapping, who may use which index, and events out of order.
 
-What every back end does is in test_search_contract.py.
+What every back end does is in test_base.py.
 """
 
 import itertools
@@ -336,7 +336,7 @@ def test_an_index_made_anew_while_writing_is_noticed(create: Create, client: Ela
     write(index, 1, record(1, "One."))
     client.indices.delete(index=index.name)
     create()
-    with pytest.raises(BioqaError, match=f"the index {index.name} was deleted and made anew"):
+    with pytest.raises(BioqaError, match=f"the index {index.name} was deleted and created anew"):
         index.commit()
 
 

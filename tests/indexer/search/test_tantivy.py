@@ -1,23 +1,18 @@
 """What is particular to the embedded index: its folder, its writer, its reader."""
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
-from datetime import date
 from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.domain import Document, Part
+from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.folder import DESCRIPTION, FORMAT
-from bioqa.indexer.search.records import decode, encode
-from bioqa.indexer.search.schema import analyzer
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 
@@ -48,39 +43,6 @@ def in_another_process(code: str, folder: Path) -> subprocess.CompletedProcess[s
     )
 
 
-# Analyser
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (
-            "What is the role of thyroid hormones in cardiac regeneration?",
-            "role thyroid hormon cardiac regener",
-        ),
-        ("IL-2/TNF-α (5 µg)", "il 2 tnf α 5 µg"),
-        ("Sjögren's T cells and CO₂", "sjogren s t cell co2"),
-        ("", ""),
-    ],
-)
-def test_analyser(text: str, words: str) -> None:
-    assert analyzer().analyze(text) == words.split()
-
-
-# Records
-
-
-def test_a_part_that_does_not_start_with_its_label_is_a_mistake() -> None:
-    wrong = document(1, abstract="AIMS: All.", parts=(Part("METHODS", 0, 10),))
-    with pytest.raises(ValueError, match="PMID 1: the part at 0 does not start with its label"):
-        encode(wrong)
-
-
-@pytest.mark.parametrize("day", [None, date.min, date(2024, 2, 29), date.max])
-def test_dates_survive(day: date | None) -> None:
-    assert decode(encode(document(1, published=day))).published == day
-
-
 # The folder
 
 
@@ -97,69 +59,6 @@ def test_creating_twice_keeps_what_is_there(folder: Path) -> None:
     make(folder, document(2))
     with TantivyIndex.open(folder) as index:
         assert index.stats().documents == 2
-
-
-def test_another_joiner_is_refused(folder: Path) -> None:
-    make(folder)
-    with pytest.raises(BioqaError, match="joins abstract parts with '', not ' '"):
-        TantivyIndex.create(folder, " ")
-
-
-def test_no_index(folder: Path) -> None:
-    with pytest.raises(BioqaError, match=f"no index at {folder}: no such folder"):
-        TantivyIndex.open(folder)
-    folder.mkdir()
-    with pytest.raises(BioqaError, match="holds no bioqa index"):
-        TantivyIndex.open(folder)
-
-
-def test_a_folder_of_other_things_is_left_alone(folder: Path) -> None:
-    folder.mkdir()
-    (folder / "thesis.txt").write_text("chapter 1")
-    with pytest.raises(BioqaError, match="holds other files"):
-        TantivyIndex.create(folder)
-    assert [f.name for f in folder.iterdir()] == ["thesis.txt"]
-
-
-def test_a_file_is_no_folder(folder: Path) -> None:
-    folder.write_text("")
-    with pytest.raises(BioqaError, match="is a file"):
-        TantivyIndex.create(folder)
-    with pytest.raises(BioqaError, match="no such folder"):
-        TantivyIndex.open(folder)
-
-
-def test_another_format_is_refused(folder: Path) -> None:
-    make(folder)
-    (folder / DESCRIPTION).write_text(json.dumps({"format": FORMAT + 1, "joiner": ""}))
-    for attempt in (TantivyIndex.open, TantivyIndex.create):
-        with pytest.raises(
-            BioqaError, match=f"has format {FORMAT + 1}, and this bioqa reads format {FORMAT}"
-        ):
-            attempt(folder)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", f'{{"format": {FORMAT}, "joiner": 3}}', "\udcff"])
-def test_a_broken_description_is_refused(folder: Path, text: str) -> None:
-    make(folder)
-    (folder / DESCRIPTION).write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(BioqaError, match=DESCRIPTION):
-        TantivyIndex.open(folder)
-
-
-@pytest.mark.parametrize("left", [[], ["bioqa.json.tmp"], ["bioqa.json"], ["bioqa.json", ".managed.json"]])
-def test_a_folder_made_by_half_is_completed(folder: Path, tmp_path: Path, left: list[str]) -> None:
-    whole = tmp_path / "whole"
-    make(whole)
-    (whole / "bioqa.json.tmp").write_text("{")
-    folder.mkdir()
-    for name in left:
-        shutil.copy(whole / name, folder / name)
-    with pytest.raises(BioqaError, match=r"holds no bioqa index|was not finished being made"):
-        TantivyIndex.open(folder)
-    make(folder, document(1))
-    with TantivyIndex.open(folder) as index:
-        assert index.stats().documents == 1
 
 
 def test_missing_and_broken_files_are_told(folder: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bioqa.bioasq.domain import Question, Response, Snippet
-from bioqa.bioasq.measures import snippet_f1
+from bioqa.bioasq.measures import GoldSnippets
 from bioqa.models.answers import calibration
 from bioqa.models.answers.calibration import calibrate
 from bioqa.models.answers.ranking import RankedDocument, Ranking
@@ -40,7 +40,7 @@ def _toys(seed: int, questions: int = 4) -> tuple[list[Ranking], list[Response]]
 
 def _official(rankings: list[Ranking], golden: list[Response], scalars: Calibration) -> float:
     found = [select(r, scalars).response(g.question).snippets for r, g in zip(rankings, golden, strict=True)]
-    return float(np.mean([snippet_f1(g.snippets, f) for g, f in zip(golden, found, strict=True)]))
+    return float(np.mean([GoldSnippets(g.snippets).f1(f) for g, f in zip(golden, found, strict=True)]))
 
 
 @pytest.mark.parametrize("seed", range(8))

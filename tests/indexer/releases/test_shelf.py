@@ -1,21 +1,12 @@
 """What both kinds of shelf do with releases, and what each of them minds."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.releases.elastic_shelf import NOTE, ElasticShelf
-from bioqa.indexer.releases.folder_shelf import (
-    LOCK_FILE,
-    RELEASES_FILE,
-    CurrentFolder,
-    FolderShelf,
-    current_folder,
-)
 from bioqa.indexer.releases.shelf import Release, Shelf, choose, parse_release_name, release_name, to_drop
-from bioqa.indexer.search.address import NO_CREDENTIALS, is_url, parse_address
+from bioqa.indexer.search.address import is_url, parse_address
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
@@ -61,83 +52,6 @@ def test_an_index_that_is_no_shelf_is_told(where: str, open_shelf: OpenShelf) ->
         TantivyIndex.create(Path(where)).close()
     with pytest.raises(BioqaError, match=r"made by `bioqa index`.* give `bioqa update` another"):
         open_shelf()
-
-
-def test_a_crash_between_alias_and_note_changes_nothing(elastic_url: str, elastic_name: str) -> None:
-    where = parse_address(f"{elastic_url}/{elastic_name}")
-    with ElasticShelf(where, NO_CREDENTIALS) as shelf, connect(where) as client:
-        old, new = build(shelf, f"{elastic_name}-2024"), build(shelf, f"{elastic_name}-2025")
-        shelf.serve(old, None)
-        shelf.serve(new, old)
-        index = ElasticIndex.open(client, where)
-        index.annotate(**{NOTE: {"served": False, "previous": old}})
-        assert shelf.serving() == Release(new, 2025, 1, served=True, previous=old)
-        shelf.go_back(old)
-        assert shelf.releases()[1] == Release(new, 2025, 1, served=True, previous=old)
-
-
-def test_an_alias_of_something_else_is_told(elastic_url: str, elastic_name: str) -> None:
-    where = parse_address(f"{elastic_url}/{elastic_name}")
-    with ElasticShelf(where, NO_CREDENTIALS) as shelf, connect(where) as client:
-        client.indices.create(index=f"{elastic_name}-mine", aliases={elastic_name: {}})
-        with pytest.raises(BioqaError, match=rf"the alias {elastic_name} stands for {elastic_name}-mine"):
-            shelf.serving()
-        assert shelf.releases() == ()
-
-
-def test_a_folder_used_for_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(BioqaError, match=r"holds other files and no releases"):
-        FolderShelf(tmp_path)
-    with pytest.raises(BioqaError, match=r"thesis.tex is a file"):
-        FolderShelf(tmp_path / "thesis.tex")
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("{", "not JSON"),
-        ("[]", "no list of releases"),
-        (json.dumps({"format": 2, "serving": None, "releases": {}}), "no list of releases"),
-        (json.dumps({"format": 1, "serving": "../other", "releases": {}}), "damaged"),
-        (json.dumps({"format": 1, "serving": None, "releases": []}), "damaged"),
-        (json.dumps({"format": 1, "serving": None, "releases": {"medline-2025": 1}}), "damaged"),
-        (json.dumps({"format": 1, "serving": "medline-2025", "releases": {}}), "no such folder"),
-    ],
-)
-def test_a_damaged_list_of_releases_is_told(tmp_path: Path, content: str, said: str) -> None:
-    (tmp_path / RELEASES_FILE).write_text(content)
-    with pytest.raises(BioqaError, match=said):
-        FolderShelf(tmp_path).serving()
-
-
-def test_a_folder_that_was_left_half_dropped_is_no_release(tmp_path: Path) -> None:
-    shelf = FolderShelf(tmp_path / "shelf")
-    with shelf.lock():
-        first, second = build(shelf, "medline-2024"), build(shelf, "medline-2025")
-        shelf.serve(second, first)
-        (tmp_path / "shelf" / first).rename(tmp_path / "shelf" / f".dropped-{first}")
-        assert [release.name for release in shelf.releases()] == [second]
-        shelf.drop(build(shelf, "medline-2023"))
-    assert sorted(entry.name for entry in (tmp_path / "shelf").iterdir()) == sorted(
-        [second, RELEASES_FILE, LOCK_FILE]
-    )
-
-
-def test_the_folder_to_open_is_the_one_serving(tmp_path: Path) -> None:
-    assert current_folder(tmp_path / "plain") == tmp_path / "plain"
-    folder = tmp_path / "shelf"
-    shelf = FolderShelf(folder)
-    with shelf.lock():
-        first, second = build(shelf, "medline-2024"), build(shelf, "medline-2025")
-        with pytest.raises(BioqaError, match=r"no release in .* is complete yet"):
-            current_folder(folder)
-        shelf.serve(first, None)
-        current = CurrentFolder(folder)
-        assert (current.folder, current.moved()) == (folder / first, False)
-        shelf.serve(second, first)
-        assert (current.folder, current.moved()) == (folder / first, True)
-        assert current_folder(folder) == folder / second
 
 
 @pytest.mark.parametrize(("year", "serial", "name"), [(2025, 1, "m-2025"), (2025, 12, "m-2025-12")])

@@ -1,0 +1,68 @@
+"""An index of Elasticsearch as a target: the ledger beside it, and replicas once it is loaded."""
+
+from collections.abc import Iterator
+
+import pytest
+from elasticsearch import Elasticsearch
+
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name, read_ledger
+from bioqa.indexer.loading.ledger import LoadedFile
+from bioqa.indexer.search.address import IndexAddress
+from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.mapping import Shape
+
+ENTRY = LoadedFile("a.xml", "0" * 32, 100, 2, 1, 1, 0, number=1)
+OTHER = LoadedFile("b.xml", "1" * 32, 200, 1, 1, 0, 0, number=2)
+
+
+@pytest.fixture
+def address(elastic_url: str, elastic_name: str) -> IndexAddress:
+    return IndexAddress((elastic_url,), elastic_name)
+
+
+@pytest.fixture
+def client(address: IndexAddress) -> Iterator[Elasticsearch]:
+    with connect(address) as client:
+        yield client
+
+
+def target(address: IndexAddress, shape: Shape | None = None) -> ElasticTarget:
+    return ElasticTarget(ElasticIndex.create(connect(address), address, shape=shape or Shape()))
+
+
+def test_two_loaders_do_not_overwrite_each_others_entries(address: IndexAddress) -> None:
+    first, second = target(address), target(address)
+    first.note(ENTRY)
+    with pytest.raises(BioqaError, match=f"{address.name} is being loaded by another process"):
+        second.note(OTHER)
+    # As after a request whose response was lost: the entry is there, and is the same.
+    second.note(ENTRY)
+    assert second.loaded == first.loaded == (ENTRY,) == tuple(read_ledger(first.index))
+    for each in (first, second):
+        each.close()
+
+
+def test_an_index_that_is_no_ledger_is_reported(address: IndexAddress, client: Elasticsearch) -> None:
+    target(address).close()
+    client.indices.delete(index=ledger_name(address.name))
+    with ElasticIndex.open(connect(address), address) as index:
+        assert read_ledger(index) == []
+        client.index(index=ledger_name(address.name), document={"position": 0, "colour": "red"}, refresh=True)
+        with pytest.raises(BioqaError, match=f"{ledger_name(address.name)} is not a ledger of bioqa"):
+            read_ledger(index)
+
+
+def test_replicas_are_made_once_loading_is_finished(address: IndexAddress, client: Elasticsearch) -> None:
+    loading = target(address, Shape(replicas=1))
+    names = f"{address.name},{ledger_name(address.name)}"
+
+    def replicas() -> set[str]:
+        settings = client.indices.get_settings(index=names).body.values()
+        return {each["settings"]["index"]["number_of_replicas"] for each in settings}
+
+    assert replicas() == {"0"}
+    loading.finish()
+    assert replicas() == {"1"}
+    loading.close()

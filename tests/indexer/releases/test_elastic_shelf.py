@@ -1,0 +1,37 @@
+"""Releases in Elasticsearch: their alias and their notes."""
+
+import pytest
+
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.releases.elastic_shelf import NOTE, ElasticShelf
+from bioqa.indexer.releases.shelf import Release, Shelf
+from bioqa.indexer.search.address import NO_CREDENTIALS, parse_address
+from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.elastic import ElasticIndex
+
+
+def build(shelf: Shelf, name: str) -> str:
+    shelf.target(name, "").close()
+    return name
+
+
+def test_a_crash_between_alias_and_note_changes_nothing(elastic_url: str, elastic_name: str) -> None:
+    where = parse_address(f"{elastic_url}/{elastic_name}")
+    with ElasticShelf(where, NO_CREDENTIALS) as shelf, connect(where) as client:
+        old, new = build(shelf, f"{elastic_name}-2024"), build(shelf, f"{elastic_name}-2025")
+        shelf.serve(old, None)
+        shelf.serve(new, old)
+        index = ElasticIndex.open(client, where)
+        index.annotate(**{NOTE: {"served": False, "previous": old}})
+        assert shelf.serving() == Release(new, 2025, 1, served=True, previous=old)
+        shelf.go_back(old)
+        assert shelf.releases()[1] == Release(new, 2025, 1, served=True, previous=old)
+
+
+def test_an_alias_of_something_else_is_told(elastic_url: str, elastic_name: str) -> None:
+    where = parse_address(f"{elastic_url}/{elastic_name}")
+    with ElasticShelf(where, NO_CREDENTIALS) as shelf, connect(where) as client:
+        client.indices.create(index=f"{elastic_name}-mine", aliases={elastic_name: {}})
+        with pytest.raises(BioqaError, match=rf"the alias {elastic_name} stands for {elastic_name}-mine"):
+            shelf.serving()
+        assert shelf.releases() == ()

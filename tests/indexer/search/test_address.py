@@ -1,0 +1,84 @@
+"""Addresses of indices: their URLs, and credentials that are never shown."""
+
+import pytest
+
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.search.address import Access, IndexAddress, is_url, parse_address
+
+KEY = "S3cretKeyOfAnIndex"
+
+
+PASSWORD = "s3cret-p4ssword"
+
+
+@pytest.mark.parametrize(
+    ("url", "hosts", "name"),
+    [
+        ("http://localhost", ("http://localhost:9200",), "medline"),
+        ("http://localhost/", ("http://localhost:9200",), "medline"),
+        ("http://localhost:9200/pool", ("http://localhost:9200",), "pool"),
+        ("https://search.example", ("https://search.example:443",), "medline"),
+        ("https://search.example/medline-2026", ("https://search.example:443",), "medline-2026"),
+        ("https://search.example/es/medline", ("https://search.example:443/es",), "medline"),
+        ("http://[::1]:9201/pool", ("http://[::1]:9201",), "pool"),
+        ("http://a:1,http://b:2/pool", ("http://a:1", "http://b:2"), "pool"),
+        ("http://a , http://b , http://c:7", ("http://a:9200", "http://b:9200", "http://c:7"), "medline"),
+    ],
+)
+def test_a_url_names_hosts_and_an_index(url: str, hosts: tuple[str, ...], name: str) -> None:
+    assert parse_address(url) == IndexAddress(hosts, name)
+
+
+@pytest.mark.parametrize(
+    ("url", "complaint"),
+    [
+        ("http://:9200/pool", "not the URL of an index"),
+        ("http://", "not the URL of an index"),
+        ("ftp://host/pool", "not the URL of an index"),
+        ("http://host/pool?q=1", "not the URL of an index"),
+        ("http://host/pool#x", "not the URL of an index"),
+        ("http://host:port/pool", "http://host:port/pool"),
+        ("http://host:99999/pool", "http://host:99999/pool"),
+        ("http://host/Pool", "'Pool' cannot be the name of an index"),
+        ("http://host/_all", "'_all' cannot be the name of an index"),
+        ("http://host/a*", r"'a\*' cannot be the name of an index"),
+        ("http://host/-x", "'-x' cannot be the name of an index"),
+        ("http://a/pool,http://b/pool", "must follow the last host only"),
+        ("http://a,b/pool", "b/pool is not the URL of an index"),
+        ("http://[::1/pool", r"http://\[::1/pool"),
+    ],
+)
+def test_a_malformed_url_is_refused_by_name(url: str, complaint: str) -> None:
+    with pytest.raises(BioqaError, match=complaint):
+        parse_address(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://ada:{PASSWORD}@host/pool",
+        f"http://a,https://ada:{PASSWORD}@b/pool",
+        f"http://{KEY}@host/pool",
+        f"http://ada:{PASSWORD}@host:port/pool",
+        f"http://ada:{PASSWORD}@[::1/pool",
+    ],
+)
+def test_credentials_in_a_url_are_refused_and_not_shown(url: str) -> None:
+    with pytest.raises(BioqaError) as raised:
+        parse_address(url)
+    assert PASSWORD not in str(raised.value)
+    assert KEY not in str(raised.value)
+    assert "BIOQA_ELASTIC_PASSWORD" in str(raised.value)
+
+
+def test_urls_are_told_from_folders() -> None:
+    assert is_url("http://host/pool")
+    assert is_url("https://host")
+    assert not is_url("data/http")
+    assert not is_url("/srv/pool")
+
+
+def test_secrets_are_not_in_the_representation() -> None:
+    shown = repr(Access(api_key=KEY, user="ada", password=PASSWORD))
+    assert KEY not in shown
+    assert PASSWORD not in shown

@@ -1,0 +1,49 @@
+"""Questions as queries for Elasticsearch."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bioqa.indexer.search.mapping import TEXT
+from bioqa.indexer.search.query import clean, preference, request
+
+
+def test_the_question_is_matched_as_it_is() -> None:
+    text = 'title:insulin AND ("x" OR *)'
+    body = request(text, 7, None)
+    assert body["query"] == {"match": {TEXT: {"query": text}}}
+    assert body["size"] == 7
+
+
+def test_equal_scores_are_sorted_by_pmid() -> None:
+    assert request("insulin", 10, None)["sort"] == [{"_score": "desc"}, {"pmid": "asc"}]
+
+
+def test_a_date_filters_and_does_not_score() -> None:
+    query = request("insulin", 10, date(2020, 2, 29))["query"]["bool"]
+    assert query["must"] == request("insulin", 10, None)["query"]
+    early, undated = query["filter"]["bool"]["should"]
+    assert early == {"range": {"published": {"lt": "2020-02-29"}}}
+    assert undated == {"bool": {"must_not": {"exists": {"field": "published"}}}}
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [("  insulin?\n", "insulin?"), ("in\ud800sulin", "insulin"), ("\udfff ", "")],
+)
+def test_white_space_and_lone_surrogates_are_removed(question: str, text: str) -> None:
+    assert clean(question) == text
+
+
+@given(st.text(st.characters()))
+def test_any_question_can_be_sent(question: str) -> None:
+    text = clean(question)
+    assert text.encode().decode() == text == text.strip()
+    # Elasticsearch reserves names that begin with "_" for its own preferences.
+    assert not preference(text).startswith("_")
+
+
+def test_equal_questions_go_to_the_same_copies() -> None:
+    assert preference("insulin") == preference("insulin") != preference("glucagon")

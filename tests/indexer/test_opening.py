@@ -1,0 +1,62 @@
+"""Opening an index by its location, whichever back end it is in."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.loading.elastic_target import ElasticTarget
+from bioqa.indexer.loading.folder_target import FolderTarget
+from bioqa.indexer.loading.run import load
+from bioqa.indexer.opening import ledger, open_index, open_target
+from bioqa.indexer.releases.folder_shelf import FolderShelf
+from bioqa.indexer.releases.serving import ServingIndex
+from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.mapping import Shape
+from bioqa.indexer.search.tantivy import TantivyIndex
+from tests.indexer.medline_xml import citation, write
+
+
+def test_a_folder_is_an_embedded_index(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    with closing(open_target(where, joiner=" ")) as target:
+        assert isinstance(target, FolderTarget)
+        load([write(tmp_path / "a.xml", citation(1))], target, workers=1)
+    with closing(open_index(where)) as index:
+        assert isinstance(index, TantivyIndex)
+        assert (index.stats().documents, index.stats().joiner) == (1, " ")
+    assert [entry.name for entry in ledger(where)] == ["a.xml"]
+
+
+def test_a_folder_of_releases_is_the_one_that_serves(tmp_path: Path) -> None:
+    folder = tmp_path / "releases"
+    shelf = FolderShelf(folder)
+    with shelf.lock():
+        shelf.target("medline-2026", "").close()
+        shelf.serve("medline-2026", None)
+    load([write(tmp_path / "a.xml", citation(1))], folder / "medline-2026", workers=1)
+    with closing(open_index(str(folder))) as index:
+        assert isinstance(index, ServingIndex)
+        assert (index.name, index.stats().documents) == ("medline-2026", 1)
+    assert [entry.name for entry in ledger(str(folder))] == ["a.xml"]
+
+
+def test_a_url_is_an_index_of_elasticsearch(elastic_url: str, elastic_name: str, tmp_path: Path) -> None:
+    where = f"{elastic_url}/{elastic_name}"
+    with pytest.raises(BioqaError, match=f"no index {elastic_name} at"):
+        open_index(where)
+    with closing(open_target(where, shape=Shape(shards=2))) as target:
+        assert isinstance(target, ElasticTarget)
+        load([write(tmp_path / "a.xml", citation(1))], target, workers=1)
+    with closing(open_index(where)) as index:
+        assert isinstance(index, ElasticIndex)
+        assert index.stats().documents == 1
+    assert [entry.name for entry in ledger(where)] == ["a.xml"]
+
+
+def test_what_is_not_there_is_not_made_for_reading(tmp_path: Path) -> None:
+    with pytest.raises(BioqaError, match="no such folder"):
+        open_index(str(tmp_path / "index"))
+    assert ledger(str(tmp_path / "index")) == ()
+    assert not (tmp_path / "index").exists()
