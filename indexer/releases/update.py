@@ -121,10 +121,8 @@ def roll_back(shelf: Shelf) -> Rollback:
             raise BioqaError(f"no release serves at {shelf.where}, so there is nothing to roll back")
         kept = {release.name for release in shelf.releases() if release.served}
         if serving.previous not in kept:
-            raise BioqaError(
-                f"{serving.name} serves, and what served before it"
-                + (f" ({serving.previous}) was dropped" if serving.previous else " was nothing")
-            )
+            reason = f"{serving.previous} was dropped" if serving.previous else "no release served before it"
+            raise BioqaError(f"cannot roll back {serving.name}: {reason}")
         assert serving.previous is not None
         shelf.go_back(serving.previous)
         return Rollback(serving.name, serving.previous)
