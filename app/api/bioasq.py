@@ -71,5 +71,5 @@ def _check(questions: list[Question], service: Service) -> None:
     for position, question in enumerate(questions):
         check_length(question.body, f"questions[{position}].body", service)
         if question.id in seen:
-            raise FieldError(f"questions[{position}].id", "stands for an earlier question too")
+            raise FieldError(f"questions[{position}].id", "duplicate question id")
         seen.add(question.id)

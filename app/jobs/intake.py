@@ -46,7 +46,7 @@ def _entry(position: int, question: object, seen: set[str], most_characters: int
     entry = question if isinstance(question, Mapping) else {}
     identifier = _text(entry.get("id")) or None
     if fault is None and identifier in seen:
-        fault = ("id", "stands for an earlier question too")
+        fault = ("id", "duplicate question id")
     if identifier in seen:
         identifier = None  # in a submission it is the earlier one's
     elif identifier is not None:

@@ -37,7 +37,7 @@ def test_right_questions_are_taken_as_they_are() -> None:
         ({"id": "", "body": "x"}, Entry(None, "x"), "questions[1].id", "1"),
         ({"id": "\udfff", "body": "x"}, Entry(None, "x"), "questions[1].id", "surrogate"),
         ({"id": 5, "body": "x"}, Entry(None, "x"), "questions[1].id", "string"),
-        ({"id": "a", "body": "x"}, Entry(None, "x"), "questions[1].id", "earlier question"),
+        ({"id": "a", "body": "x"}, Entry(None, "x"), "questions[1].id", "duplicate question id"),
         (None, Entry(None, ""), "questions[1]", "must be an object, not null"),
         ([], Entry(None, ""), "questions[1]", "must be an object, not a list"),
     ],
