@@ -30,6 +30,7 @@ from bioqa.app.answers.engine import (
 from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
 from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.answers.reranking import GivenText, as_retrieved
+from bioqa.app.answers.supervision import Supervised
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Document, Question
 from bioqa.bioasq.errors import BioqaError
@@ -119,9 +120,11 @@ class Service:
         self.counts = OutcomeCounts()
         self.observers: list[Callable[[Answer], None]] = []
         """Called with every answer, in the event loop: they must neither block nor raise."""
+        self.watched: list[Supervised] = []
+        """Background tasks without which the service is not ready."""
         self.draining = False
         limits = QueueLimits(
-            threads=self.processes.count if self.processes else settings.ranking_threads,
+            threads=self.rankings,
             capacity=settings.queue_capacity,
             batch=settings.batch_questions,
             batch_size=settings.batch_sentences,
@@ -172,8 +175,8 @@ class Service:
         Raises what ``answer`` raises, except TimedOut; the other questions are then cancelled.
         """
         chosen = self.ranker_named(ranker)
-        # Twice the number ranked together, so that candidates are retrieved while others are ranked.
-        ahead = 2 * self.settings.batch_questions
+        # Twice the number ranked at once, so that candidates are retrieved while others are ranked.
+        ahead = 2 * self.rankings * self.settings.batch_questions
         answers, tasks = [], deque[asyncio.Task[Answer]]()
         with self._request(_Request("batch", None, admitted=True)) as request:
             try:
@@ -188,6 +191,11 @@ class Service:
                 for task in tasks:
                     task.cancel()
         return answers
+
+    @property
+    def rankings(self) -> int:
+        """Questions, or batches of them, that are ranked at the same time."""
+        return self.processes.count if self.processes else self.settings.ranking_threads
 
     def ranker_named(self, name: str | None) -> Ranker | RankerDescription:
         """Return the ranker of that name, the default one for None. Raises UnknownRanker."""
@@ -215,6 +223,8 @@ class Service:
         if self.processes and (trouble := self.processes.trouble):
             log.warning("not ready: %s", trouble)
             return ["no ranking process is running; see the service's log"]
+        if reasons := [task.trouble for task in self.watched if task.trouble]:
+            return reasons
         try:
             documents = self.stats().documents
         except IndexUnavailable as error:

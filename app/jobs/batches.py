@@ -40,9 +40,11 @@ class BatchJobs:
         runner = Runner(self._service, self._store, self._database)
         runner.start()
         self._runners.append(runner)
+        self._service.watched.append(runner.task)
         try:
             yield
         finally:
+            self._service.watched.remove(runner.task)
             self._runners.remove(runner)
             await runner.stop()
 
@@ -94,7 +96,7 @@ class BatchJobs:
         """By its own pace; None while that is not known, or if it does not run."""
         if batch.state is not State.RUNNING or batch.waits_for or batch.seconds_a_question is None:
             return None
-        return batch.seconds_a_question * batch.counts.remaining / concurrency(self._service.settings)
+        return batch.seconds_a_question * batch.counts.remaining / concurrency(self._service)
 
     def expires(self, batch: BatchJob) -> float | None:
         """When it will be removed, in seconds since 1970; None as long as it is unfinished."""

@@ -17,11 +17,11 @@ from typing import Any, ParamSpec, TypeVar
 from bioqa.app.answers.answering import Answer, IndexUnavailable, LoadedRanker, SearchOptions
 from bioqa.app.answers.refusals import BatchesUnavailable, Draining, QueueFull, RankingFailed, TimedOut
 from bioqa.app.answers.service import Service, UnknownRanker
+from bioqa.app.answers.supervision import Supervised
 from bioqa.app.jobs.database import Database
 from bioqa.app.jobs.records import AnswerSource, BatchJob, State, StoredAnswer, WaitingQuestion
 from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult, faults_of, submission
-from bioqa.app.settings import Settings
 from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.locks import FileLock, LockTaken
 
@@ -47,9 +47,10 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-def concurrency(settings: Settings) -> int:
+def concurrency(service: Service) -> int:
     """How many of a batch's questions are asked at the same time: what is ranked, and as many that wait."""
-    return min(2 * settings.ranking_threads * settings.batch_questions, settings.queue_capacity)
+    settings = service.settings
+    return min(2 * service.rankings * settings.batch_questions, settings.queue_capacity)
 
 
 class Runner:
@@ -57,7 +58,7 @@ class Runner:
         self._service = service
         self._store = store
         self._database = database
-        self._task: asyncio.Task[None] | None = None
+        self.task = Supervised(self._run, "batches")
         self._woken = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock: FileLock | None = None
@@ -70,15 +71,11 @@ class Runner:
         self._loop = asyncio.get_running_loop()
         self._woken = asyncio.Event()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="batches")
-        self._task = asyncio.create_task(self._run(), name="batches")
+        self.task.start()
 
     async def stop(self) -> None:
         """What is being answered is dropped, to be answered after the next start."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await self.task.stop()
         if self._threads is not None:
             # An answer that is being kept is kept.
             await asyncio.to_thread(self._threads.shutdown)
@@ -197,7 +194,7 @@ class Runner:
                     return False
             return True
 
-        workers = [work() for _ in range(min(len(waiting), concurrency(self._service.settings)))]
+        workers = [work() for _ in range(min(len(waiting), concurrency(self._service)))]
         done = await asyncio.gather(*workers, return_exceptions=True)
         for result in done:
             if isinstance(result, BaseException):

@@ -111,6 +111,18 @@ class ServiceCollector(Collector):
             ("capacity", queue.capacity, "Questions that may wait, of each priority"),
         ):
             yield GaugeMetricFamily(f"bioqa_queue_{name}", words, value)
+        processes = self._service.processes
+        running, replaced = (processes.ready, processes.replaced) if processes else (0, 0)
+        yield GaugeMetricFamily("bioqa_ranking_processes", "Ranking processes that run", running)
+        yield CounterMetricFamily(
+            "bioqa_ranking_processes_replaced", "Ranking processes that died or hung", replaced
+        )
+        failures = CounterMetricFamily(
+            "bioqa_background_failures", "How often a background task failed", labels=["task"]
+        )
+        for task in self._service.watched:
+            failures.add_metric([task.name], task.failures)
+        yield failures
         yield _histogram("bioqa_ranking_batch_questions", "Questions ranked together", queue.batch_sizes)
 
     def _counts(self) -> Iterable[Metric]:

@@ -117,11 +117,12 @@ class StumblingIndex(AwayIndex):
 def test_questions_given_up_because_another_failed_count_as_failed_not_as_dropped() -> None:
     index = StumblingIndex(others=7)
     settings = Settings(batch_questions=4, retrieval_threads=8)
-    service = Service(settings, [SlowRanker()], lambda: index)  # type: ignore[arg-type, return-value]
+    ranker = SlowRanker()
+    service = Service(settings, [ranker], lambda: index)  # type: ignore[arg-type, return-value]
     questions = [Question(str(n), "bad" if n == 0 else "good") for n in range(20)]
     with pytest.raises(RuntimeError, match="secret"):
         asyncio.run(service.answer_all(questions, SearchOptions()))
-    service.ranker.go_on.set()  # type: ignore[attr-defined]
+    ranker.go_on.set()
     service.close()
     assert (service.counts.failed, service.counts.dropped) == (8, 0)
     assert service.queue.waiting == 0

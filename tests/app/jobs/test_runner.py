@@ -427,3 +427,28 @@ def test_the_service_itself_is_not_needed_to_look_at_batches(tmp_path: Path, ind
         until(lambda: client.get(location).json()["waits_for"] is not None, "the batch to wait")
         assert client.delete(location).json()["state"] == "cancelled"
         assert client.get("/v1/bioasq/batches").json()["batches"][0]["state"] == "cancelled"
+
+
+class Panic(BaseException):
+    """As a fault in native code: no Exception."""
+
+
+def test_a_runner_that_fails_is_seen_and_goes_on(
+    tmp_path: Path, open_index: Callable[[], SearchIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(tmp_path, Gate(99), open_index) as client:
+        store = client.app.state.batches._store  # type: ignore[attr-defined]
+        real, panics = store.unfinished, [Panic("index out of bounds")]
+
+        def unfinished() -> Any:
+            if panics:
+                raise panics.pop()
+            return real()
+
+        monkeypatch.setattr(store, "unfinished", unfinished)
+        location = submit(client, 2)
+        until(lambda: client.get("/readyz").status_code == 503, "the trouble to be seen")
+        assert "the background task batches failed (Panic)" in client.get("/readyz").text
+        assert finished(client, location)["state"] == "done"
+        assert client.get("/readyz").status_code == 200
+        assert 'bioqa_background_failures_total{task="batches"} 1.0' in client.get("/metrics").text

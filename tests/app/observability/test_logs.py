@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bioqa.app.answers.context import request_id
 from bioqa.app.observability import logs
 
 
@@ -68,14 +69,14 @@ def test_the_request_being_answered_is_in_every_line_of_every_logger() -> None:
     logging.captureWarnings(False)
     stream = io.StringIO()
     logs.configure("info", "json", stream)
-    token = logs.request_id.set("r-1")
+    token = request_id.set("r-1")
     try:
         logging.getLogger("uvicorn.error").info("one")
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.warn("two", UserWarning, stacklevel=1)
     finally:
-        logs.request_id.reset(token)
+        request_id.reset(token)
     logging.getLogger("bioqa").info("three")
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line.get("request_id") for line in lines] == ["r-1", "r-1", None]
