@@ -66,6 +66,15 @@ def test_every_operation_is_in_the_table(application: FastAPI) -> None:
     assert table == {(method.upper(), path) for path, methods in paths.items() for method in methods}
 
 
+def test_every_status_of_an_operation_has_one_row(application: FastAPI) -> None:
+    section = read("http.md").split("## Errors")[1]
+    rows = re.findall(r"^\| (\d{3}) \|", section, re.MULTILINE)
+    operations = [each for path in application.openapi()["paths"].values() for each in path.values()]
+    statuses = {status for each in operations for status in each["responses"] if status >= "400"}
+    assert rows == sorted(set(rows))
+    assert statuses <= set(rows)
+
+
 def test_every_field_of_a_question_is_documented(application: FastAPI) -> None:
     fields = application.openapi()["components"]["schemas"]["SearchRequest"]["properties"]
     text = read("http.md").split("## A question")[1].split("The answer:")[0]
