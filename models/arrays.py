@@ -12,5 +12,5 @@ Booleans = npt.NDArray[np.bool_]
 
 
 def concatenate(arrays: Iterable[Ints]) -> Ints:
-    """As numpy's, which refuses an empty sequence: here it gives an empty array of integers."""
+    """Like numpy's, but an empty sequence gives an empty array instead of an error."""
     return np.concatenate([np.empty(0, dtype=np.int64), *arrays])

@@ -1,12 +1,12 @@
-"""The checkpoints that come with the package; read without torch."""
+"""The checkpoints that come with the package. Imported without torch, so that settings can name them."""
 
 from pathlib import Path
 
 WEIGHTS = Path(__file__).parent / "weights"
 DEFAULT = "soft"
-"""The ranker of whoever names none."""
+"""The ranker that is used if none is named."""
 
 
 def available() -> list[str]:
-    """Their names."""
+    """Names of the bundled rankers."""
     return sorted(path.parent.name for path in WEIGHTS.glob("*/config.json"))

@@ -39,7 +39,7 @@ FILES = (*OWN_FILES, *vocabularies.FILES)
 
 
 class CheckpointError(BioqaError):
-    """A checkpoint is missing, damaged or does not fit the code that reads it."""
+    """A checkpoint is missing, damaged or of another version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class Checkpoint:
     scaling: Scaling
     calibration: Calibration
     training: dict[str, Any]
-    """What it was trained on and how: files with their fingerprints, seed, epochs."""
+    """Training data with fingerprints, seed, epochs."""
     scores: dict[str, Any]
-    """What it measured on the development questions."""
+    """Measures on the development questions."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Checkpoint:
 
 
 def save(checkpoint: Checkpoint, folder: Path) -> None:
-    """Writes the folder anew, whole or not at all; an older one of that name is replaced."""
+    """Write the folder, replacing an older one of that name as a whole."""
     with written_whole(folder) as unfinished:
         _write_config(unfinished, checkpoint.config)
         save_file(learned_state(checkpoint.model), unfinished / "model.safetensors")
@@ -82,7 +82,7 @@ def save(checkpoint: Checkpoint, folder: Path) -> None:
 
 
 def load(folder: Path, *, device: str = "auto") -> Checkpoint:
-    """A ranker ready to answer, its encoder (if it has one) on ``device``.
+    """Load a ranker that is ready to answer, its encoder (if it has one) on ``device``.
 
     Raises CheckpointError, naming the folder and what is wrong with it.
     """
@@ -118,7 +118,7 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
 
 
 def load_vocabulary(folder: Path) -> Vocabulary:
-    """The one that a checkpoint was trained with. Raises CheckpointError."""
+    """Load the vocabulary of a checkpoint alone. Raises CheckpointError."""
     _require(folder, folder, OWN_FILES)
     try:
         return Vocabulary.load(_vocabulary_folder(folder, _config(folder)), folder)
@@ -138,9 +138,9 @@ def fingerprint(folder: Path) -> str:
 
 
 def share_vocabulary(folder: Path) -> Path:
-    """Move a checkpoint's vocabulary into a folder beside it, which others may name too; its path.
+    """Move a checkpoint's vocabulary into a folder beside it, and return that folder.
 
-    For rankers that come with the package: those of one vocabulary then take the space of one.
+    For rankers that come with the package: those trained with the same vocabulary then share one copy.
     """
     shared = vocabularies.files_fingerprint(folder)
     beside = folder.with_name(f"vocabulary-{shared[:8]}")
@@ -202,7 +202,7 @@ def _config(folder: Path) -> dict[str, Any]:
 
 
 def _check_features(folder: Path, config: dict[str, Any], settings: RankerSettings) -> None:
-    """Those it was trained with are the first of those that there are now: new ones come behind the old."""
+    """The features it was trained with must be the first of today's: new ones are only ever appended."""
     wanted = zip(("document", "sentence"), feature_counts(settings.features), strict=True)
     for (unit, least), known in zip(wanted, (DOCUMENT_FEATURES, SENTENCE_FEATURES), strict=True):
         names = config.get(f"{unit}_features")
@@ -242,10 +242,10 @@ def _load_weights(model: nn.Module, path: Path) -> None:
             hint = " (a Git LFS pointer, not the weights: fetch them with `git lfs pull`)"
         raise CheckpointError(f"{path}: {error}{hint}") from error
     learned = learned_state(model)
-    # What is frozen comes from the encoder's own files, and must not come from here.
+    # Frozen weights come from the encoder's own files, and must not be overwritten from here.
     frozen = {name: value for name, value in model.state_dict().items() if name not in learned}
     if surplus := sorted(frozen.keys() & weights.keys()):
-        raise CheckpointError(f"{path}: weights of what is frozen: {', '.join(surplus[:5])}")
+        raise CheckpointError(f"{path}: holds weights that are frozen: {', '.join(surplus[:5])}")
     try:
         model.load_state_dict(frozen | weights, strict=True)
     except RuntimeError as error:

@@ -15,17 +15,17 @@ from bioqa.bioasq.errors import BioqaError
 
 @contextmanager
 def written_whole(folder: Path) -> Iterator[Path]:
-    """An empty folder to fill, which then takes the place of ``folder``; dropped if filling it fails.
+    """Yield an empty folder to fill, which then replaces ``folder``; it is deleted if filling it fails.
 
-    Under its name stands the old folder or the new one, whole, whenever the process is killed (but for the
-    moment that ``put_back`` repairs). A hidden ``.NAME-…`` that it was filling may be left behind.
+    If the process is killed, the name holds either the old folder or the new one, whole, except at the moment
+    that ``put_back`` repairs. A hidden ``.NAME-…`` that was being filled may be left behind.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     put_back(folder)
     unfinished = _hidden(folder)
     try:
         yield unfinished
-        # safetensors and mkdtemp make what only their owner can read; a service often runs as another user.
+        # safetensors and mkdtemp create what only the owner can read; a service often runs as another user.
         for path in (unfinished, *unfinished.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
         _replace(folder, unfinished)
@@ -43,7 +43,7 @@ def put_back(folder: Path) -> None:
     try:
         aside.rename(folder)
     except OSError as error:
-        # A writer at work between its renames ends what it began: then the new one is there already.
+        # No error if a running writer has completed its second rename meanwhile.
         if not folder.exists():
             raise BioqaError(
                 f"{folder}: writing it was interrupted, and the old one was left as {aside.name}: "
@@ -62,14 +62,14 @@ def _replace(folder: Path, new: Path) -> None:
         except OSError:
             if not folder.exists():
                 raise
-            # A reader came between the renames and put the old one back.
+            # A reader has put the old one back between the two renames: once more.
             continue
         break
     _remove(aside)
 
 
 def _remove(aside: Path) -> None:
-    """Rename first: a half-deleted folder must never be put back."""
+    """Rename before deleting: a half-deleted folder must never be put back."""
     if aside.exists():
         doomed = _hidden(aside)
         aside.rename(doomed)

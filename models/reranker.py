@@ -1,4 +1,4 @@
-"""A trained ranker at work: a question and its candidates in, documents and sentences with scores out."""
+"""A loaded checkpoint that ranks: question and candidates in, documents and sentences with scores out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from bioqa.models.text.tokens import DocumentTokens, tokenise_question
 
 
 class Reranker:
-    """Thread-safe once made: ranking changes nothing but a cache of tokenised documents."""
+    """Thread-safe: ranking changes only a cache of tokenised documents, which has a lock."""
 
     def __init__(
         self, loaded: Checkpoint, *, name: str, fingerprint: str = "", cached_documents: int = 20_000
@@ -41,9 +41,9 @@ class Reranker:
     def load(
         cls, name_or_folder: str | Path = DEFAULT, *, cached_documents: int = 20_000, device: str = "auto"
     ) -> "Reranker":
-        """A bundled checkpoint by name, or any by its folder. Raises CheckpointError.
+        """Load a bundled checkpoint by name, or any by its folder. Raises CheckpointError.
 
-        ``device``: of an encoder, as in bioqa.models.encoders.loading.
+        ``device``: where an encoder runs, as in bioqa.models.encoders.loading.
         """
         folder = Path(name_or_folder)
         if str(name_or_folder) in available():
@@ -74,7 +74,7 @@ class Reranker:
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
         """All candidates, best first, with a score for each of their sentences.
 
-        A ranker of documents alone (PDRMM) leaves the sentences to stemmed BM25.
+        For a ranker of documents alone (PDRMM), sentence scores are stemmed BM25.
         """
         return self.rank_many([(question, candidates)])[0]
 
@@ -106,11 +106,11 @@ class Reranker:
         return rankings
 
     def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
-        """Documents of no index as candidates, in the order given: BM25 by the checkpoint's vocabulary."""
+        """Documents from outside an index as candidates: BM25 with the checkpoint's vocabulary."""
         return bm25_candidates(question, documents, self.checkpoint.vocabulary)
 
     def example(self, question: str, candidates: Sequence[Candidate]) -> tuple[Example, Features]:
-        """What the model reads of a question and its candidates, and the features before scaling."""
+        """The model's input for a question and its candidates, and the features before scaling."""
         asked = tokenise_question(question, self.checkpoint.vocabulary)
         documents = self._tokens([candidate.document for candidate in candidates])
         bm25 = np.array([candidate.score for candidate in candidates], dtype=np.float32)
@@ -128,7 +128,7 @@ def _split(scores: Floats, counts: Sequence[int]) -> list[Floats]:
 
 
 def ranking(candidates: Sequence[Candidate], documents: Floats, sentences: Floats) -> Ranking:
-    """Candidates with their scores [D], and their sentences' [S], put in order; ties keep the order given."""
+    """Sort candidates by their scores [D], with their sentences' scores [S]; ties keep the order given."""
     counts: Ints = np.array([len(c.document.sentences) for c in candidates], dtype=np.int64)
     ends = np.cumsum(counts)
     all_scores = sentences.tolist()

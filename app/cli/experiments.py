@@ -38,40 +38,43 @@ experiment = typer.Typer(no_args_is_help=True, help="Train and measure many syst
 
 @experiment.command("pappas-2021")
 def pappas_2021(
-    train: Annotated[Path | None, typer.Option(help="Golden file with the questions to learn from.")] = None,
-    dev: Annotated[Path | None, typer.Option(help="Golden file to stop early and to calibrate by.")] = None,
+    train: Annotated[Path | None, typer.Option(help="Golden file with training questions.")] = None,
+    dev: Annotated[Path | None, typer.Option(help="Golden file for early stopping and calibration.")] = None,
     test: Annotated[
-        list[Path] | None, typer.Option(help="Golden file to measure on; several are several collections.")
+        list[Path] | None, typer.Option(help="Golden file to measure on; repeat it for several collections.")
     ] = None,
     index: IndexOption = None,
     vocabulary: VocabularyOption = None,
     encoder: Annotated[
-        str | None, typer.Option(metavar="DIR|NAME", help="Of the rows with BERT; none without it.")
+        str | None,
+        typer.Option(metavar="DIR|NAME", help="Encoder of rows with BERT, which are left out without it."),
     ] = None,
     zero_shot: Annotated[
         str | None, typer.Option(metavar="DIR|NAME", help="Another encoder, for a row without training.")
     ] = None,
-    prompt: Annotated[str, typer.Option(help="What that encoder wants before a question.")] = "",
+    prompt: Annotated[
+        str, typer.Option(help="Prefix that the zero-shot encoder expects before queries.")
+    ] = "",
     cascade: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A trained cascade, for a row of its own.")
     ] = None,
     share: Annotated[
         list[str] | None,
-        typer.Option("--share", metavar="NAME=N", help="Of the data, for rows with BERT; 0 is all of it."),
+        typer.Option("--share", metavar="NAME=N", help="Share of the data for rows with BERT (0: all)."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Train only rows of this name; * stands for anything."),
+        typer.Option(metavar="NAME", help="Train only rows of this name; * matches anything."),
     ] = None,
-    seeds: Annotated[str, typer.Option(help="Of the trained systems, separated by commas.")] = "1,2,3",
-    runs: Annotated[
-        Path, typer.Option(metavar="DIR", help="Scores of what is trained are kept here.")
-    ] = Path("runs"),
-    workers: Annotated[int, typer.Option(min=1, help="Trainings without encoder at the same time.")] = 2,
+    seeds: Annotated[str, typer.Option(help="Seeds of trained systems, separated by commas.")] = "1,2,3",
+    runs: Annotated[Path, typer.Option(metavar="DIR", help="Folder for scores of trained rankers.")] = Path(
+        "runs"
+    ),
+    workers: Annotated[int, typer.Option(min=1, help="Number of parallel trainings without encoder.")] = 2,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     json: JsonOption = False,
 ) -> None:
-    """All models of Pappas and Androutsopoulos 2021: the published table, or, with data, one's own."""
+    """Compare all models of Pappas and Androutsopoulos 2021: the published tables, or your own with data."""
     from bioqa.models.experiments import published
     from bioqa.models.experiments.experiment import Experiment
     from bioqa.models.experiments.table import table_rows

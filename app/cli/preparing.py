@@ -1,4 +1,4 @@
-"""What commands that train have in common: the vocabulary, and progress while questions are made ready."""
+"""Shared by commands that train: the option for the vocabulary, and progress of preparing questions."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 VocabularyOption = Annotated[
     Path | None,
     typer.Option(
-        "--vocabulary", metavar="DIR", help="A folder made by `bioqa vocabulary`; else the default ranker's."
+        "--vocabulary",
+        metavar="DIR",
+        help="A folder made by `bioqa vocabulary`; by default the default ranker's.",
     ),
 ]
 
@@ -33,7 +35,7 @@ def preparing() -> Iterator["Preparing"]:
 
 
 class Preparing:
-    """One progress bar a file of questions."""
+    """Shows one progress bar for each file of questions."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack

@@ -1,6 +1,6 @@
-"""Commands for those who train rankers: vocabulary, train, train-cascade.
+"""Commands that train rankers: vocabulary, train, train-cascade.
 
-What they call is imported when they run: it takes torch, and the extra ``train``.
+They import torch and the extra ``train`` only when they run, as `bioqa --help` must be fast.
 """
 
 import math
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from bioqa.models.training.loop import Epoch
 
 TrainOption = Annotated[
-    Path, typer.Option("--train", help="Golden file with the questions to learn from.", show_default=False)
+    Path, typer.Option("--train", help="Golden file with training questions.", show_default=False)
 ]
 DevOption = Annotated[
     Path,
-    typer.Option("--dev", help="Golden file to stop early and to calibrate by.", show_default=False),
+    typer.Option("--dev", help="Golden file for early stopping and calibration.", show_default=False),
 ]
 
 
@@ -42,19 +42,19 @@ def vocabulary(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write.", show_default=False)
     ],
-    dimensions: Annotated[int, typer.Option(min=1, help="Of the word vectors.")] = 30,
-    min_count: Annotated[int, typer.Option(min=1, help="Rarer words are left out.")] = 5,
+    dimensions: Annotated[int, typer.Option(min=1, help="Length of the word vectors.")] = 30,
+    min_count: Annotated[int, typer.Option(min=1, help="Rarer words are excluded.")] = 5,
     encoder: Annotated[
         str | None,
         typer.Option(
             metavar="DIR|NAME",
-            help="A BERT-like encoder, whose word pieces get vectors too: for the soft features.",
+            help="A BERT-like encoder; its word pieces get vectors too, for the soft features.",
         ),
     ] = None,
-    piece_dimensions: Annotated[int, typer.Option(min=1, help="Of the word pieces' vectors.")] = 64,
+    piece_dimensions: Annotated[int, typer.Option(min=1, help="Length of the word pieces' vectors.")] = 64,
     seed: SeedOption = 1,
 ) -> None:
-    """Make a vocabulary from MEDLINE files: word vectors and document frequencies."""
+    """Build a vocabulary from MEDLINE files: word vectors and document frequencies."""
     from bioqa.models.text.vocabulary import Vocabulary
 
     require_files(files)
@@ -90,7 +90,8 @@ def _documents(files: Sequence[Path], report: Report) -> Iterator[Document]:
 
 def train(
     architecture: Annotated[
-        str, typer.Argument(metavar="RANKER", help="Architecture: jpdrmm, features, …", show_default=False)
+        str,
+        typer.Argument(help="One of the registry: jpdrmm, features, …", show_default=False),
     ],
     train: TrainOption,
     dev: DevOption,
@@ -101,21 +102,24 @@ def train(
     index: IndexOption = None,
     vocabulary: VocabularyOption = None,
     set: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the ranker.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the ranker; can be repeated."),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(metavar="DIR|NAME", help="Of BERT, JBERT, BJPDRMM: folder, package or hub name."),
+        typer.Option(
+            metavar="DIR|NAME", help="Encoder of BERT, JBERT or BJPDRMM: folder, package or hub name."
+        ),
     ] = None,
     states: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where a frozen encoder's states are kept.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for cached states of a frozen encoder.")
     ] = None,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     seed: SeedOption = 1,
 ) -> None:
     """Train a ranker; the checkpoint holds its settings, training data and scores.
 
-    One over an encoder, interrupted, goes on after its last epoch when the command is given again.
+    After an interruption, the same command resumes the training of a ranker over an encoder.
     """
     from bioqa.models.rankers.registry import settings_of
     from bioqa.models.training.files import TrainingPlan, parse_settings, train_ranker
@@ -152,11 +156,13 @@ def train_cascade(
     ],
     index: IndexOption = None,
     first: Annotated[str, typer.Option(help="The ranker of all candidates: name or folder.")] = DEFAULT,
-    frozen_layers: Annotated[int, typer.Option(min=0, help="Lower layers that do not learn.")] = 4,
-    minutes: Annotated[
-        float | None, typer.Option(min=1, help="Training ends then, whatever share it has seen.")
-    ] = None,
-    dev_questions: Annotated[int, typer.Option(min=1, help="A random share to tune by.")] = 100,
+    frozen_layers: Annotated[
+        int, typer.Option(min=0, help="Number of lower layers that are not trained.")
+    ] = 4,
+    minutes: Annotated[float | None, typer.Option(min=1, help="Time limit of training.")] = None,
+    dev_questions: Annotated[
+        int, typer.Option(min=1, help="Size of the random sample of dev for tuning.")
+    ] = 100,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     half_precision: Annotated[
         bool, typer.Option("--half-precision", help="Read in bfloat16 on a CPU too.")
@@ -165,7 +171,7 @@ def train_cascade(
 ) -> None:
     """Train a cascade: a cheap ranker, and an encoder fine-tuned on gold documents' sentences.
 
-    Interrupted, the same command goes on where it was.
+    After an interruption, the same command resumes.
     """
     from bioqa.models.cascade import training
     from bioqa.models.cascade.fitting import CrossSettings
@@ -197,7 +203,7 @@ def _say_epoch(epoch: "Epoch") -> None:
 
 
 def _say_progress(clock: Callable[[], float], every_s: float = 20.0) -> "Callable[[FittingProgress], None]":
-    """A line every so many seconds."""
+    """Report progress, at most every ``every_s`` seconds."""
     last = -every_s
 
     def report(progress: "FittingProgress") -> None:

@@ -1,9 +1,9 @@
-"""Tuning the selection's three scalars on development questions, for any system alike.
+"""Tuning the selection's three scalars on development questions, in the same way for every system.
 
-For each setting the snippets that it would select are scored by snippet F1. Sentences of one document
-do not overlap, so F1 needs only each sentence's size and its overlap with the gold, and the whole grid is
-a few array operations a question. (The official tool merges two that touch, as at a boundary between parts
-joined by nothing; that one shared position is neglected here, not in what is reported.)
+For each point of a grid, the snippets that it would select are scored by snippet F1. Sentences of a document
+do not overlap, so F1 needs only each sentence's size and its overlap with the gold, and the whole grid takes
+a few array operations a question. (The official tool merges two sentences that touch, as at a boundary
+between parts joined by nothing; that one shared position is ignored here, but not in reported measures.)
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Floats
 
-# In units of the scores' own deviations, so that one grid serves logits, probabilities and BM25.
+# In units of the scores' standard deviations, so that one grid fits logits, probabilities and BM25.
 _SENTENCE_SCALES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 _SENTENCE_OFFSETS = (-6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 2.0)
 _DOCUMENT_SCALES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -34,14 +34,14 @@ class _Case:
     documents: Floats
     """[10] standardised scores"""
     owner: np.ndarray
-    """[S] which of the documents"""
+    """[S] index of the sentence's document"""
     sizes: Floats
     overlaps: Floats
     gold_size: float
 
 
 def calibrate(rankings: Sequence[Ranking], golden: Sequence[Response]) -> tuple[Calibration, float]:
-    """The scalars with the highest mean snippet F1, and that F1. Ties keep the first of the grid."""
+    """The scalars with the highest mean snippet F1, and that F1. Of equal ones, the first of the grid."""
     top = [ranking.documents[:MAX_ITEMS] for ranking in rankings]
     sentence_mean, sentence_deviation = _moments([s for docs in top for d in docs for s in d.sentence_scores])
     document_deviation = _moments([d.score for docs in top for d in docs])[1]

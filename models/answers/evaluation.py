@@ -1,4 +1,4 @@
-"""A system's rankings of questions with gold, measured: documents, snippets, sentences."""
+"""Measures of a system's rankings against gold: documents, snippets, sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from bioqa.models.arrays import Booleans, Floats
 
 @dataclass(frozen=True, slots=True)
 class SentenceCase:
-    """The sentences of one gold document with a ranker's scores and which are relevant."""
+    """A ranker's scores of the sentences of one gold document, and which of them are relevant."""
 
     scores: Floats
     labels: Booleans
@@ -45,8 +45,8 @@ def mean_average_precision(relevant_by_rank: Sequence[Booleans], gold_counts: Se
 def sentence_auc(cases: Sequence[SentenceCase]) -> float:
     """Mean over gold documents of the area under the ROC curve of their sentences' scores.
 
-    The share of (relevant, irrelevant) pairs in the right order, ties counting half; documents whose
-    sentences are all of one kind tell nothing and are left out.
+    That is the share of (relevant, irrelevant) pairs in the right order, ties counting half. Documents whose
+    sentences are all relevant or all irrelevant have no such pair and are excluded.
     """
     areas = [
         _area(case.scores[case.labels], case.scores[~case.labels])

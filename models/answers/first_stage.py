@@ -1,4 +1,4 @@
-"""BM25 of whole documents over a checkpoint's own vocabulary: a first stage for texts that no index holds."""
+"""BM25 of documents with a checkpoint's own IDF: a first stage for texts from outside an index."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from bioqa.models.text.tokens import (
 from bioqa.models.text.vocabulary import Vocabulary
 
 INDEX_K1, INDEX_B = 1.2, 0.75
-"""The constants of the embedded index, whose scores the bundled rankers were trained with."""
+"""The embedded index's constants: the bundled rankers were trained with its scores."""
 
 
 def document_bm25(
@@ -26,7 +26,7 @@ def document_bm25(
     k1: float = INDEX_K1,
     b: float = INDEX_B,
 ) -> Floats:
-    """[documents] BM25 of the stems of title and abstract, taken as one text."""
+    """[documents] BM25 of the stems of title and abstract together."""
     stems = concatenate(tokens.stems for tokens in documents)
     lengths = np.array([len(tokens.stems) for tokens in documents], dtype=np.int64)
     matches = match(question.stems, stems, lengths)
@@ -35,7 +35,7 @@ def document_bm25(
 
 
 def bm25_candidates(question: str, documents: Sequence[Document], vocabulary: Vocabulary) -> list[Candidate]:
-    """The documents in the order given, with the scores that an index would have found them with."""
+    """The documents in the order given, with the scores that an index would have given them."""
     tokens = tokenise_documents(documents, vocabulary)
     scores = document_bm25(tokenise_question(question, vocabulary), tokens, vocabulary)
     return [Candidate(document, score) for document, score in zip(documents, scores.tolist(), strict=True)]

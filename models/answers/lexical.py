@@ -1,7 +1,7 @@
 """The ranking that needs no model: documents in the first stage's order, sentences by stemmed BM25.
 
-For answers while a model fails. Everything comes from the candidates themselves, so nothing of a checkpoint
-can be at fault here too.
+Used for answers while a model fails. It depends on the candidates alone, so that what is wrong with a
+checkpoint cannot make it fail too.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from bioqa.models.text.frequencies import inverse_document_frequencies
 from bioqa.models.text.words import stem, terms
 
 CALIBRATION = Calibration(sentence_scale=0.753, sentence_offset=-7.58, document_scale=0.194)
-"""By bioqa.models.answers.calibration on BioASQ 5's questions: snippet F1 .345 there, .307 on BioASQ 6's."""
+"""Tuned by bioqa.models.answers.calibration on BioASQ 5's questions (snippet F1 .345; on BioASQ 6's .307)."""
 
 
 def rank_lexically(question: str, candidates: Sequence[Candidate]) -> Ranking:
-    """All candidates in their order. Inverse document frequencies are those within their sentences."""
+    """All candidates in their order. IDF is computed over their sentences, for want of a corpus."""
     counts = [len(candidate.document.sentences) for candidate in candidates]
     texts = [c.document.sentence_text(s) for c in candidates for s in c.document.sentences]
     scores = _sentence_bm25(question, texts)

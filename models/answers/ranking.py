@@ -1,4 +1,4 @@
-"""What a ranker says of a question's candidates."""
+"""Rankings and selections: a ranker's output for one question."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class RankedDocument:
 
 @dataclass(frozen=True, slots=True)
 class RankedSentence:
-    """``score`` is the selection's: comparable within one answer, in [0, 1]."""
+    """``score`` is the selection score: in [0, 1], comparable within one answer."""
 
     document: Document
     sentence: Sentence
@@ -33,7 +33,7 @@ class Ranking:
 
     documents: tuple[RankedDocument, ...]
     truncated_sentences: int = 0
-    """Sentences that the ranker read only in part."""
+    """Number of sentences that the ranker read only in part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,6 @@ class Selection:
     sentences: tuple[RankedSentence, ...]
 
     def response(self, question: Question) -> Response:
-        """As a submission holds it."""
+        """The answer in the form of a submission."""
         documents = tuple(ranked.document.url for ranked in self.documents)
         return Response(question, documents, tuple(s.document.snippet(s.sentence) for s in self.sentences))

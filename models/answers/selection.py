@@ -1,8 +1,8 @@
 """From a ranking to an answer: the ten best documents and the ten best sentences in them.
 
 A sentence's selection score is sigmoid(c·s + o) × softmax(a·d) over the selected documents: Pappas and
-Androutsopoulos 2021 multiply the sentence's score by the document's; the three scalars (c, o, a) put the
-two on one scale, and are tuned on development questions for every system alike, baselines included.
+Androutsopoulos 2021 multiply the sentence's score by the document's. The three scalars (c, o, a) make the two
+comparable, and are tuned on development questions in the same way for every system, baselines included.
 A sentence that is only the label of a part of the abstract ("METHODS:") is never selected.
 """
 
@@ -52,5 +52,5 @@ def select(
 def probability(scores: tuple[float, ...], calibration: Calibration) -> Floats:
     """[sentences] in [0, 1]: sigmoid(c·s + o) of each sentence's score."""
     x = calibration.sentence_scale * np.array(scores, dtype=np.float64) + calibration.sentence_offset
-    # tanh does not overflow where exp would.
+    # The sigmoid by way of tanh, which does not overflow.
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))

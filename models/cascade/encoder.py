@@ -1,9 +1,9 @@
-"""A cross-encoder of sentences that reads them in their document: one sequence holds them all.
+"""A cross-encoder that scores all sentences of a document in one sequence.
 
-The encoder reads [CLS] question [SEP] sentence, sentence, … [SEP], so that each sentence is judged beside the
-others, and a document costs about half of what its sentences would in pairs with the question (as in Nogueira
-and Cho 2019). A sentence's vector is the mean of its pieces' states; the extractor's features stand
-beside it, so that the encoder need not learn to count matches or to know places.
+The encoder reads [CLS] question [SEP] sentence, sentence, … [SEP], so that each sentence is scored in the
+context of the others, and a document costs about half of what its sentences would cost in pairs with the
+question (as in Nogueira and Cho 2019). A sentence's vector is the mean of its pieces' states, joined with the
+extractor's features, so that the encoder need not learn to count matches or positions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.inputs import EncoderInput, Pieced
 
 MAX_SENTENCE_PIECES = 128
-"""A longer sentence is cut, which is counted."""
+"""Longer sentences are cut; the number of cut ones is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Passage:
     lengths: Ints
     """[sentences] pieces of each"""
     truncated: int
-    """Sentences of which something was cut off."""
+    """Number of sentences that were cut."""
 
     @property
     def cost(self) -> int:
@@ -52,7 +52,7 @@ class CrossEncoder(nn.Module):
         )
 
     def passages(self, question: str, sentences: Sequence[str]) -> list[Passage]:
-        """A document's sentences in as few sequences as hold them, of about the same length."""
+        """A document's sentences in as few sequences as possible, of similar lengths."""
         asked, *texts = self.encoder.pieces([question, *sentences])
         room = self.encoder.room_beside(len(asked.ids))
         most = min(MAX_SENTENCE_PIECES, room)
@@ -69,7 +69,7 @@ class CrossEncoder(nn.Module):
         return made
 
     def score(self, passages: Sequence[Passage], features: Floats, *, half_precision: bool = False) -> Floats:
-        """[S] logits, for use. ``half_precision``: bfloat16 on a CPU too, faster where it has it."""
+        """[S] logits, without gradients. ``half_precision``: bfloat16 on a CPU too, if that is faster."""
         half = half_precision or self.encoder.device.type == "cuda"
         with torch.inference_mode(), torch.autocast(self.encoder.device.type, torch.bfloat16, enabled=half):
             scores = self(passages, torch.from_numpy(features).float())
@@ -77,12 +77,12 @@ class CrossEncoder(nn.Module):
         return logits
 
     def forward(self, passages: Sequence[Passage], features: Tensor) -> Tensor:
-        """[S, features] → [S] logits, the same in any company but for rounding."""
+        """[S, features] → [S] logits, independent of other passages in the batch except for rounding."""
         states = self.encoder.states([passage.input for passage in passages])[:, 0]
         lengths = torch.from_numpy(concatenate(passage.lengths for passage in passages))
         sentences = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
         sums = states.new_zeros(len(lengths), states.shape[1]).index_add(0, sentences, states)
-        # A sentence without a piece (of nothing but control characters) has its features alone.
+        # A sentence without a piece (control characters only) has a zero vector beside its features.
         means = sums / lengths.clamp(min=1).unsqueeze(1)
         scores: Tensor = self.head(torch.cat([means, features], dim=1)).squeeze(1)
         return scores

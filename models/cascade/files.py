@@ -1,8 +1,7 @@
 """A cascade as a folder: config.json, head.safetensors, ``first`` (the cheap ranker's checkpoint) and
 ``encoder`` (the fine-tuned encoder with its tokeniser, as transformers writes them).
 
-Everything that an answer depends on lies in it, so that it can be moved and does not change when another
-ranker becomes the default.
+It is self-contained, so that it can be moved, and does not change when another ranker becomes the default.
 """
 
 import hashlib
@@ -29,7 +28,7 @@ KIND = "cascade"
 
 
 def folder_of(name_or_folder: str | Path) -> Path | None:
-    """The cascade's folder: itself, or one of that name beside the bundled rankers; None if it is none."""
+    """The folder of a cascade, given by folder or by the name of a bundled one; None for other rankers."""
     for folder in (bundled.WEIGHTS / name_or_folder, Path(name_or_folder)):
         put_back(folder)
         path = folder / "config.json"
@@ -39,9 +38,9 @@ def folder_of(name_or_folder: str | Path) -> Path | None:
 
 
 def save(cascade: Cascade, tokeniser: Any, folder: Path) -> None:
-    """Writes the folder anew, whole or not at all; an older one of that name is replaced.
+    """Write the folder, replacing an older one of that name as a whole.
 
-    ``tokeniser``: the one that came with the encoder, in transformers' form.
+    ``tokeniser``: the encoder's, as transformers loads it.
     """
     with written_whole(folder) as unfinished:
         cascade.reader.encoder.transformer.save_pretrained(unfinished / "encoder")

@@ -1,8 +1,9 @@
 """Fine-tuning a cross-encoder on gold documents, and on irrelevant ones of the same questions.
 
 The loss of a gold document is a softmax over its sentences (which of them answer?) plus cross-entropy (does
-this one?). An irrelevant document beside it has cross-entropy alone, and the best sentence of the gold one is
-to win over its best (a logistic loss). An interrupted training resumes from its last saved state.
+this one?). For an irrelevant document paired with it, it is cross-entropy alone, plus a logistic loss by
+which the gold document's best sentence must outscore its best. An interrupted training resumes from its last
+saved state.
 """
 
 import random
@@ -28,12 +29,12 @@ from bioqa.models.training.rates import rate_factor
 from bioqa.models.training.state import Snapshot, StateFile, moments, set_moments
 
 RIVALS = 20
-"""Of the best irrelevant candidates, how many an irrelevant document is drawn from."""
+"""Irrelevant documents are drawn from this many of the best irrelevant candidates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A document's sentences as they are read."""
+    """A document as the cross-encoder reads it."""
 
     sentences: tuple[str, ...]
     features: Floats
@@ -49,7 +50,7 @@ class GoldDocument:
     labels: Booleans
     """[sentences]"""
     rivals: Sequence[Text] = ()
-    """Irrelevant documents that the question found."""
+    """Irrelevant documents among the question's best candidates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +62,15 @@ class CrossSettings:
     head_learning_rate: float = 1e-3
     documents_per_step: int = 4
     passes: int = 2
-    """Over the gold documents, each in an order of its own."""
+    """Passes over the gold documents, each in another order."""
     rival_share: float = 0.5
-    """The share of gold documents that an irrelevant one is read beside, drawn anew each time."""
+    """Probability that an irrelevant document is drawn and read beside a gold one."""
     document_weight: float = 0.5
-    """Of the logistic loss over the two documents' best sentences."""
+    """Weight of the logistic loss over the two documents' best sentences."""
     warm_up: float = 0.06
-    """The share of training in which the rates rise; then they fall in a straight line."""
+    """Share of training during which the rates rise; afterwards they fall linearly."""
     minutes: float = float("inf")
-    """Training ends when they are over or when the passes are, whichever is first."""
+    """Time limit: training ends then, or after all passes."""
     seed: int = 1
 
 
@@ -90,7 +91,7 @@ class FittingProgress:
 def gold_documents(
     prepared: Sequence[Prepared], scaling: Scaling, features: FeatureSet, rivals: int = RIVALS
 ) -> list[GoldDocument]:
-    """Gold documents that can teach which of their sentences answer."""
+    """Gold documents with both relevant and irrelevant sentences: others teach nothing about the choice."""
     found = []
     for question in prepared:
         pool = question.retrieved
@@ -108,7 +109,7 @@ def gold_documents(
 
 
 def _texts(pool: Pool, scaling: Scaling, features: FeatureSet, most: int | None = None) -> list[Text]:
-    """Of the first candidates, all that have sentences or not."""
+    """The first ``most`` candidates, those without sentences included."""
     scaled = scaling.apply(pool.features, features).sentences
     made, begin = [], 0
     for candidate in pool.candidates[:most]:
@@ -197,7 +198,7 @@ def _step(
     read += [(d.question, rival) for d, rival in zip(documents, drawn, strict=True) if rival is not None]
     passages = [p for question, text in read for p in model.passages(question, text.sentences)]
     features = torch.from_numpy(np.concatenate([text.features for _, text in read])).float()
-    # Two thirds of the time of single precision where the processor has it; weights stay in single precision.
+    # bfloat16 takes two thirds of the time if the processor supports it; weights stay in single precision.
     with torch.autocast(model.encoder.device.type, torch.bfloat16):
         logits = model(passages, features)
     of_texts = list(logits.float().split([len(text.sentences) for _, text in read]))
@@ -216,13 +217,13 @@ def _step(
 
 
 def rival_loss(gold: Tensor, rival: Tensor, document_weight: float) -> Tensor:
-    """[S] logits of a gold and an irrelevant document: none of the latter's answers, its best is below."""
+    """Of [S] logits: no sentence of the irrelevant document answers, and its best is below the gold one's."""
     lower = softplus(rival.max() - gold.max())
     return binary_cross_entropy_with_logits(rival, torch.zeros_like(rival)) + document_weight * lower
 
 
 def _rival(document: GoldDocument, settings: CrossSettings, number: int) -> Text | None:
-    """The number of the document in training decides, so resuming changes nothing."""
+    """Seeded by the document's number in training, so that a resumed training draws the same."""
     generator = np.random.default_rng((settings.seed, number))
     usable = [text for text in document.rivals if text.sentences]
     if generator.random() >= settings.rival_share or not usable:

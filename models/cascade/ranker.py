@@ -1,9 +1,9 @@
 """A cascade: a cheap ranker orders all candidates, an encoder reads the sentences of the best.
 
-How much is read follows from the question, the candidates and a budget in milliseconds, never from the clock:
-the budget is worth so many word pieces, by a speed that was measured once and is kept with the checkpoint. So
-a busy machine answers late, but answers the same. Documents are read in the first ranker's order until one
-does not fit, so a longer budget reads what a shorter one does, and more.
+How much is read depends on the question, the candidates and a budget in milliseconds, but not on the clock:
+the budget is converted to word pieces by a speed that was measured once and is stored with the checkpoint. So
+a busy machine answers later, but gives the same answer. Documents are read in the first ranker's order until
+one does not fit, so a longer budget reads all that a shorter one does, and more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,23 +27,23 @@ BUDGET_MS = 1000.0
 
 
 class CascadeError(BioqaError):
-    """A cascade's folder or one of its numbers cannot be used."""
+    """A cascade's folder or one of its settings is not valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """How two rankers' scores become one, and how much the second reads. All logits, tuned on dev."""
+    """How the scores of both rankers, all logits, are combined, and how much is read. Tuned on dev."""
 
     document_weight: float = 0.5
-    """Of a document's best sentence, beside the first ranker's score of the document."""
+    """Weight of a document's best sentence, added to the first ranker's score of the document."""
     sentence_weight: float = 0.0
-    """Of the first ranker's score of a sentence, beside the encoder's."""
+    """Weight of the first ranker's score of a sentence, added to the encoder's."""
     unread_scale: float = 1.0
-    """What the first ranker's score of a sentence is worth where the encoder did not read: scale and offset
-    of the straight line that is closest to the scores of those read."""
+    """Scale and offset of the least-squares line that maps the first ranker's sentence scores onto the
+    encoder's scale, for sentences that it did not read."""
     unread_offset: float = 0.0
     most_documents: int = 0
-    """How many documents are read, whatever the budget; 0 for all."""
+    """Documents that are read at most, whatever the budget; 0: no limit."""
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -54,8 +54,9 @@ class Combination:
             raise CascadeError(f"most_documents {self.most_documents!r} is not a whole number from 0")
 
     def apply(self, first: Sequence[RankedDocument], read: Sequence[Floats]) -> list[RankedDocument]:
-        """In the first ranker's order, with new scores. ``read``: the encoder's of the sentences of each of
-        the first documents; those after the last of them were not read.
+        """New scores for the documents, in the first ranker's order.
+
+        ``read``: the encoder's scores of the sentences of the first documents; the others were not read.
         """
         made = []
         for place, document in enumerate(first):
@@ -72,13 +73,13 @@ class Combination:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """What a question costs: ``fixed_ms`` whatever is read, and the word pieces read in a millisecond."""
+    """A question's cost: ``fixed_ms`` for the first ranker, then the encoder's word pieces a millisecond."""
 
     fixed_ms: float
     pieces_per_ms: float
     threads: int
     half_precision: bool = False
-    """Whether a CPU reads in bfloat16: faster, and scores differ in the second decimal between budgets."""
+    """Whether a CPU reads in bfloat16: faster, but scores differ in the second decimal between budgets."""
 
     def __post_init__(self) -> None:
         if not (0 <= self.fixed_ms < float("inf") and 0 < self.pieces_per_ms < float("inf")):
@@ -91,7 +92,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the encoder read, for as many documents as it came to."""
+    """The encoder's results for the documents that it read."""
 
     scores: list[Floats]
     """Of each document's sentences."""
@@ -103,7 +104,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What is measured and chosen once both rankers are trained."""
+    """What is measured and tuned after both rankers are trained."""
 
     combination: Combination
     speed: Speed
@@ -136,14 +137,14 @@ class Cascade:
         self._fingerprint = fingerprint
 
     def with_budget(self, budget_ms: float) -> "Cascade":
-        """The same, which reads more or less."""
+        """A copy with another budget, over the same models."""
         changed = copy(self)
         changed.budget_ms = _budget(budget_ms)
         return changed
 
     @property
     def hash(self) -> str:
-        """Of the files and the budget: each changes the answers."""
+        """Hash of the files and the budget, as both change the answers."""
         return sha256(f"{self._fingerprint} {self.budget_ms}".encode()).hexdigest()
 
     @property
@@ -180,7 +181,7 @@ class Cascade:
         return self.first.candidates(question, documents)
 
     def read(self, question: str, documents: Sequence[RankedDocument], pieces: float) -> Reading:
-        """The encoder's logits of the sentences of as many documents as so many word pieces allow."""
+        """Logits of the sentences of the first documents, within ``pieces`` word pieces."""
         passages: list[list[Passage]] = []
         for ranked in documents:
             made = self.reader.passages(question, sentence_texts(ranked.document))
@@ -199,7 +200,7 @@ class Cascade:
         if not passages:
             return np.zeros(0)
         loaded = self.first.checkpoint
-        # A sentence's features depend on its own document only: no first-stage score is needed.
+        # Only sentence features are used, which do not depend on first-stage scores: 0 will do.
         _, features = self.first.example(question, [Candidate(document, 0.0) for document in documents])
         scaled = loaded.scaling.apply(features, loaded.settings.features).sentences
         return self.reader.score(passages, scaled, half_precision=self.speed.half_precision)

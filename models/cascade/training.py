@@ -35,7 +35,7 @@ class Tuning:
 
     budget_ms: float = BUDGET_MS
     documents: int = 12
-    """How many of the first ranker's best are read in full."""
+    """How many of the first ranker's best documents are read."""
     half_precision: bool = False
 
 
@@ -111,7 +111,7 @@ def train_cascade(
 
 
 def _finite(settings: CrossSettings) -> dict[str, Any]:
-    """Without a limit of time where there is none: JSON knows no infinity."""
+    """The settings without an infinite time limit: JSON has no infinity."""
     return {name: value for name, value in asdict(settings).items() if value != math.inf}
 
 
@@ -124,9 +124,9 @@ def finish(
     tuning: Tuning = Tuning(),
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Cascade:
-    """A cascade with its speed measured, its combination and selection tuned on dev for the budget.
+    """A cascade with measured speed, and with combination and selection tuned on dev for the budget.
 
-    For tuning every sentence of the first ranker's best documents is read.
+    For tuning, every sentence of the first ranker's best documents is read.
     """
     budget_ms, half = tuning.budget_ms, tuning.half_precision
     reader.encoder.freeze()
@@ -136,7 +136,7 @@ def finish(
         Cascade(first, reader, untuned, name=name, budget_ms=budget_ms), dev, tuning.documents, progress
     )
     combination, calibration, scores = tune(read, speed.pieces(budget_ms))
-    # What was not tuned on is not read either.
+    # Not more than was read for tuning.
     combination = replace(combination, most_documents=tuning.documents)
     if cases := gold_documents(dev, first.checkpoint.scaling, first.checkpoint.settings.features):
         scores["sentence_auc_encoder"] = auc_of(reader, cases, half_precision=half)
@@ -154,9 +154,9 @@ def finish(
 def measure_speed(
     first: Reranker, reader: CrossEncoder, questions: Sequence[Prepared], half_precision: bool = False
 ) -> Speed:
-    """On these threads: the first ranker's time, and the encoder's for real sentences.
+    """With torch's present threads: the first ranker's time, and the encoder's for real sentences.
 
-    The best of several, so that what else the machine did meanwhile counts little.
+    The best of several measurements, as other work on the machine can only slow them down.
     """
     sample = [q for q in questions if q.retrieved.candidates][:7]
     fixed, rates = [], []

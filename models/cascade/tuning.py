@@ -20,14 +20,14 @@ SENTENCE_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 @dataclass(frozen=True, slots=True)
 class ReadQuestion:
-    """A development question after both rankers: what ``Combination`` is tuned on."""
+    """A development question with both rankers' scores, which ``Combination`` is tuned on."""
 
     prepared: Prepared
     first: tuple[RankedDocument, ...]
     reading: Reading
 
     def labels(self) -> list[Booleans]:
-        """Of each read document's sentences."""
+        """For each document that was read, which of its sentences are relevant."""
         pool = self.prepared.retrieved
         ends = np.cumsum([len(c.document.sentences) for c in pool.candidates])[:-1]
         split = zip(pool.candidates, np.split(pool.labels, ends), strict=True)
@@ -41,7 +41,7 @@ def read_questions(
     documents: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[ReadQuestion]:
-    """Every sentence of the first ranker's best documents, read by the encoder."""
+    """Read every sentence of the first ranker's best documents."""
     read = []
     for done, question in enumerate(questions, 1):
         body = question.response.question.body.strip()
@@ -53,9 +53,9 @@ def read_questions(
 
 
 def tune(questions: Sequence[ReadQuestion], pieces: int) -> tuple[Combination, Calibration, dict[str, Any]]:
-    """The combination with the highest mean of document MAP and snippet F1 where so many pieces are read.
+    """The combination with the highest mean of document MAP and snippet F1 if ``pieces`` are read.
 
-    The weight of the first ranker's sentence scores comes first, by AUC within relevant documents.
+    The weight of the first ranker's sentence scores is chosen first, by AUC within relevant documents.
     """
     weights = {weight: sentence_weight_auc(questions, weight) for weight in SENTENCE_WEIGHTS}
     sentence_weight = max(weights, key=lambda weight: weights[weight])
@@ -75,7 +75,7 @@ def tune(questions: Sequence[ReadQuestion], pieces: int) -> tuple[Combination, C
 
 
 def ranking_of(question: ReadQuestion, combination: Combination, pieces: float) -> Ranking:
-    """As ``Cascade.rank`` gives it when so many word pieces are read."""
+    """The ranking that ``Cascade.rank`` gives if this many word pieces may be read."""
     fit = int(np.searchsorted(np.cumsum(question.reading.costs), pieces, side="right"))
     ranked = combination.apply(question.first, question.reading.scores[:fit])
     ranked.sort(key=lambda document: -document.score)
@@ -83,7 +83,7 @@ def ranking_of(question: ReadQuestion, combination: Combination, pieces: float) 
 
 
 def sentence_weight_auc(questions: Sequence[ReadQuestion], weight: float) -> float:
-    """AUC within the relevant documents among those read."""
+    """AUC within the relevant documents that were read."""
     return sentence_auc(
         [
             SentenceCase(scores + weight * np.array(document.sentence_scores), labels)
@@ -94,7 +94,7 @@ def sentence_weight_auc(questions: Sequence[ReadQuestion], weight: float) -> flo
 
 
 def straight_line(questions: Sequence[ReadQuestion], sentence_weight: float) -> tuple[float, float]:
-    """Scale and offset that bring the first ranker's sentence scores closest to those with the encoder."""
+    """The least-squares line from the first ranker's sentence scores to the combined ones: scale, offset."""
     pairs = [
         (np.array(d.sentence_scores), scores)
         for q in questions

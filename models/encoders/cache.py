@@ -1,7 +1,7 @@
-"""States of a frozen encoder, kept on disk in half precision, so that each sequence is encoded once.
+"""States of a frozen encoder, cached on disk in half precision, so that each sequence is encoded once.
 
-Two files that only grow: the states, and an index of what lies where. Whatever an interrupted run left half
-written is cut off when they are opened again.
+Two append-only files: the states, and an index of their offsets. A record that an interrupted run left
+incomplete is cut off when the cache is opened again.
 """
 
 import os
@@ -20,10 +20,10 @@ _RECORD = np.dtype([("key", "V16"), ("begin", "<u8"), ("rows", "<u4"), ("layers"
 
 
 class StateCache:
-    """By one process at a time. Raises BioqaError where another has it, or where it cannot be written."""
+    """For one process at a time. Raises BioqaError if another has it open, or if it cannot be written."""
 
     def __init__(self, folder: Path, fingerprint: str, width: int) -> None:
-        """``fingerprint``: the encoder's; each has files of its own in the folder."""
+        """``fingerprint`` of the encoder: each encoder has its own files in the folder."""
         self._width = width
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ class StateCache:
         return torch.from_numpy(kept.astype(np.float32))
 
     def put(self, key: bytes, states: Tensor) -> None:
-        """The states first, then the index: what the index names is there whole."""
+        """Write the states before the index entry, so that what the index names is complete."""
         content = states.detach().numpy().astype(np.float16).tobytes()
         record = np.array([(key, self._end, *states.shape[:2])], dtype=_RECORD)
         place = self._end, int(states.shape[0]), int(states.shape[1])
@@ -82,7 +82,7 @@ class StateCache:
 
 
 def key_of(sequence: EncoderInput, layers: str) -> bytes:
-    """16 bytes that tell a sequence, its places and the layers wanted from all others."""
+    """16 bytes that identify a sequence, the places and the layers wanted."""
     digest = blake2b(layers.encode(), digest_size=16)
     for part in (sequence.ids, sequence.types, sequence.places):
         digest.update(len(part).to_bytes(4, "little") + part.tobytes())

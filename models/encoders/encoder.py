@@ -1,4 +1,4 @@
-"""A BERT-like encoder at work: word pieces in, states of chosen layers and places out."""
+"""A BERT-like encoder: word pieces in, hidden states of chosen layers and places out."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
@@ -15,16 +15,16 @@ from bioqa.models.encoders.loading import EncoderError, device_of, open_encoder
 Layers = Literal["last", "all"]
 
 MAX_PIECES = 512
-"""Of a sequence, also where an encoder has positions for more: attention costs the square of its length."""
+"""Longest sequence, even if an encoder has more positions: attention's cost grows with its square."""
 
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "longformer")
-"""Model types whose positions begin after that of padding."""
+"""Model types that number positions from the padding id + 1."""
 
 
 class Encoder(nn.Module):
-    """Runs on its own device, and gives states where its callers compute: on the CPU, in single precision.
+    """Runs on its own device; returns states where rankers compute: on the CPU, in single precision.
 
-    Neither a sequence's company in a batch nor padding changes its states, but for rounding.
+    Neither other sequences of a batch nor padding change a sequence's states, except for rounding.
     """
 
     def __init__(
@@ -37,14 +37,12 @@ class Encoder(nn.Module):
         device: str = "cpu",
         budget: int | None = None,
     ) -> None:
-        """``budget``: word pieces, padding included, that go through the transformer at once; unless given,
-        what suits the device.
-        """
+        """``budget``: word pieces, padding included, per forward pass; by default what suits the device."""
         super().__init__()
         self.name = name
         self.fingerprint = fingerprint
         self.device = device_of(device)
-        # On a CPU larger groups are slower: their states no longer fit its caches.
+        # On a CPU larger batches are slower: their states no longer fit its caches.
         self.budget = budget or (1024 if self.device.type == "cpu" else 16_384)
         self.transformer: Any = transformer.to(self.device)
         config: Any = transformer.config
@@ -69,7 +67,7 @@ class Encoder(nn.Module):
         *,
         device: str = "auto",
     ) -> "Encoder":
-        """By folder, installed package or hub name; frozen. Raises EncoderError (models.encoders.loading)."""
+        """Load by folder, installed package or hub name; frozen. Raises EncoderError."""
         device_of(device)
         transformer, tokeniser, fingerprint = open_encoder(name)
         return cls(
@@ -81,7 +79,7 @@ class Encoder(nn.Module):
         )
 
     def freeze(self, layers: int | None = None) -> None:
-        """Freezes everything (None), nothing (-1), or the embeddings and the lower ``layers``."""
+        """Freeze everything (None), nothing (-1), or the embeddings and the lower ``layers``."""
         self.transformer.requires_grad_(layers is not None)
         if layers is not None and layers >= 0:
             stack = self._stack()
@@ -95,7 +93,7 @@ class Encoder(nn.Module):
         self.train(self.training)
 
     def train(self, mode: bool = True) -> "Encoder":
-        """As torch's, but what is frozen never drops anything out."""
+        """Like torch's, but without dropout in frozen modules: their states are cached and must not vary."""
         super().train(mode)
         for module in self.transformer.modules():
             parameters = list(module.parameters())
@@ -131,18 +129,18 @@ class Encoder(nn.Module):
 
     @property
     def room(self) -> int:
-        """Pieces of a single text that are read."""
+        """Number of pieces of a single text that fit."""
         return self.positions - self._single.special
 
     def room_beside(self, question: int) -> int:
-        """Pieces of a text that are read beside a question of so many."""
+        """Number of pieces of a text that fit beside a question of ``question`` pieces."""
         room = self.positions - self._pair.special
         return room - min(question, room // 2)
 
     def states(self, inputs: Sequence[EncoderInput], layers: Layers = "last") -> Tensor:
         """[rows of all inputs in turn, 1 or layers, width]: the states at each input's places.
 
-        While the encoder is frozen, those that the cache holds are taken from there, and the others put in.
+        While the encoder is frozen, states come from the cache, and missing ones are added to it.
         """
         if self.cache is None or self.learns or not inputs:
             return self._computed(inputs, layers)
@@ -169,7 +167,7 @@ class Encoder(nn.Module):
         return torch.cat(found)[torch.from_numpy(np.argsort(np.concatenate(rows)))]
 
     def _groups(self, inputs: Sequence[EncoderInput]) -> Iterator[list[int]]:
-        """Inputs of like length, longest first, as many at once as the budget holds; at least one."""
+        """Batches of inputs of similar length, longest first, within the budget; at least one input each."""
         group: list[int] = []
         for i in sorted(range(len(inputs)), key=lambda i: -len(inputs[i].ids)):
             if group and len(inputs[group[0]].ids) * (len(group) + 1) > self.budget:
@@ -180,7 +178,7 @@ class Encoder(nn.Module):
             yield group
 
     def _run(self, inputs: Sequence[EncoderInput], layers: Layers) -> Tensor:
-        """Halves the inputs when memory does not suffice, until one is too many."""
+        """Run the inputs; on lack of GPU memory retry with halves, down to a single input."""
         try:
             return self._forward(inputs, layers)
         except torch.OutOfMemoryError as error:
@@ -189,7 +187,7 @@ class Encoder(nn.Module):
                 raise EncoderError(
                     f"encoder {self.name!r}: no memory for a sequence of {pieces} pieces"
                 ) from error
-        # Outside the handler, which holds on to the tensors of the failed attempt.
+        # Outside the handler: inside, the traceback keeps the tensors of the failed attempt alive.
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
         half = len(inputs) // 2
@@ -207,12 +205,12 @@ class Encoder(nn.Module):
             {"token_type_ids": types} if self._has_types else {}
         )
         on_device = {name: tensor.to(self.device) for name, tensor in fed.items()}
-        # On a CPU only if the caller says so, as training may.
+        # On a CPU only if asked for, or if the caller (training) has enabled autocast.
         asked = self.half_precision or torch.is_autocast_enabled(self.device.type)
         half = asked or self.device.type == "cuda"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
             output = self.transformer(**on_device, output_hidden_states=layers == "all")
-        # The lowest of the hidden states is no layer's: the embeddings.
+        # hidden_states[0] is the output of the embeddings, not of a layer.
         states = (output.last_hidden_state,) if layers == "last" else output.hidden_states[1:]
         rows = torch.repeat_interleave(
             torch.arange(len(inputs)), torch.tensor([len(x.places) for x in inputs])
@@ -239,7 +237,7 @@ def _positions(config: Any, tokeniser: Any) -> int:
 
 
 def _template(backend: Any, texts: list[str]) -> Template:
-    """Read off an example, as every family has its own."""
+    """Derived from an encoded example, as every model family has its own special pieces."""
     encoding = backend.encode(*texts)
     parts: list[tuple[int, ...]] = []
     types: list[int] = []
@@ -248,7 +246,7 @@ def _template(backend: Any, texts: list[str]) -> Template:
         own = [place for place, piece in enumerate(pieces) if piece[2] == text]
         before, inside = pieces[: own[0]], pieces[own[0]]
         parts.append(tuple(id_ for id_, _, _ in before))
-        # Special pieces that stand together have one type.
+        # Adjacent special pieces share one type.
         types += [before[-1][1] if before else 0, inside[1]]
         pieces = pieces[own[-1] + 1 :]
     parts.append(tuple(id_ for id_, _, _ in pieces))
@@ -268,5 +266,5 @@ def _firsts(encoding: Any, words: int) -> Ints:
 
 
 def _clean(text: str) -> str:
-    """Without lone surrogates, which are no text to a tokeniser."""
+    """Without lone surrogates, which tokenisers refuse."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""What an encoder reads: word pieces of texts, singly or in pairs, cut to what it has positions for."""
+"""Input sequences of an encoder: texts as word pieces, singly or in pairs, cut to its positions."""
 
 from dataclasses import dataclass, replace
 
@@ -14,12 +14,12 @@ class Pieced:
     ids: Ints
     """[pieces]"""
     firsts: Ints
-    """[words] where each word's first piece stands, -1 for a word that has none; empty for running text."""
+    """[words] index of each word's first piece, -1 for a word without one; empty for running text."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderInput:
-    """One sequence, special pieces included, and the places whose states are wanted."""
+    """One sequence with its special pieces, and the places whose states are wanted."""
 
     ids: Ints
     types: Ints
@@ -27,7 +27,7 @@ class EncoderInput:
     places: Ints
     """[rows]"""
     truncated: bool
-    """Whether some of the (second) text was cut off."""
+    """Whether the (second) text was cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class Template:
     """The special pieces that an encoder's tokeniser puts around texts, and the types that it gives."""
 
     parts: tuple[tuple[int, ...], ...]
-    """Before the first text, after it, and so on: one more than there are texts."""
+    """Before the first text, after it, …: one more than texts."""
     types: tuple[int, ...]
-    """Of all pieces of ``parts`` and of the texts between them, in reading order."""
+    """One for each of ``parts`` and of the texts between them, in reading order."""
 
     @property
     def special(self) -> int:
         return sum(map(len, self.parts))
 
     def join(self, *texts: Ints) -> tuple[Ints, Ints]:
-        """The texts with special pieces around them, and the types: (ids, types)."""
+        """The texts with special pieces around them: (ids, types)."""
         runs = [np.array(self.parts[0], dtype=np.int64)]
         for text, part in zip(texts, self.parts[1:], strict=True):
             runs += [text, np.array(part, dtype=np.int64)]
@@ -54,7 +54,7 @@ class Template:
 def pair(template: Template, question: Ints, text: Ints, positions: int) -> EncoderInput:
     """Question and text in one sequence of at most ``positions`` pieces, for the state of its first.
 
-    A question longer than half of the room is cut to that half; the text is cut to what is left.
+    A question is cut to half of the room, so that some of the text is read; the text is cut to the rest.
     """
     room = positions - template.special
     asked = question[: room // 2]
@@ -64,7 +64,7 @@ def pair(template: Template, question: Ints, text: Ints, positions: int) -> Enco
 
 
 def passage(template: Template, question: Ints, text: Ints, positions: int) -> EncoderInput:
-    """As ``pair``, for the states of all of the text's pieces."""
+    """Like ``pair``, for the states of all of the text's pieces."""
     made = pair(template, question, text, positions)
     begin = sum(map(len, template.parts[:2])) + min(len(question), (positions - template.special) // 2)
     end = len(made.ids) - len(template.parts[2])
@@ -72,7 +72,7 @@ def passage(template: Template, question: Ints, text: Ints, positions: int) -> E
 
 
 def single(template: Template, text: Pieced, positions: int) -> EncoderInput:
-    """One text, for the states of its words' first pieces; those without are left out."""
+    """One text, for the states of its words' first pieces; words without a piece have none."""
     kept = text.ids[: positions - template.special]
     ids, types = template.join(kept)
     firsts = text.firsts[(text.firsts >= 0) & (text.firsts < len(kept))]
@@ -86,4 +86,4 @@ class Pieces:
     question: Pieced
     units: tuple[Pieced, ...]
     by_word: bool
-    """Whether the words' first pieces stand for the words of the example, one for one."""
+    """Whether first pieces correspond to the words of the example one to one."""

@@ -1,7 +1,7 @@
 """Finding and opening an encoder: a folder, an installed package that holds one, or a name of a model hub.
 
-Whatever is wrong is an EncoderError that names the encoder: a ranker over half-loaded weights would still
-give scores.
+Every problem is an EncoderError that names the encoder. Loading is strict, because a ranker over partly
+loaded weights would still give scores, only bad ones.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _POINTER = b"version https://git-lfs"
 
 
 class EncoderError(BioqaError):
-    """An encoder cannot be found, read or put where it was asked for."""
+    """An encoder cannot be found, read or moved to the device asked for."""
 
 
 def open_encoder(name: str) -> tuple[nn.Module, Any, str]:
@@ -53,7 +53,7 @@ def open_encoder(name: str) -> tuple[nn.Module, Any, str]:
         if not Path(place).is_dir():
             raise EncoderError(
                 f"encoder {name!r}: neither a folder nor an installed package, "
-                f"and not to be had as a model hub's name: {_first_line(error)}"
+                f"and no model of that name in the hub's local cache: {_first_line(error)}"
             ) from error
         raise EncoderError(f"encoder {name!r}: {place} cannot be loaded: {_first_line(error)}") from error
     if missing := sorted([*info["missing_keys"], *(str(key) for key in info["mismatched_keys"])]):
@@ -119,7 +119,7 @@ def _first_line(error: BaseException) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without transformers' progress bars and load reports: what matters of them is checked here."""
+    """Silence transformers' progress bars and load reports; missing weights are checked by the caller."""
     of_transformers: Any = import_module("transformers.utils.logging")
     logger = logging.getLogger("transformers")
     level, bars = logger.level, of_transformers.is_progress_bar_enabled()

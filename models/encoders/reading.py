@@ -14,12 +14,13 @@ from bioqa.models.text.tokens import DocumentCache
 from bioqa.models.text.words import END, words
 
 Reads = Literal["vectors", "pairs", "words"]
-"""``vectors``: static ones, no encoder. ``pairs``: question and running text in one sequence. ``words``: each
-alone, as the cleaned words that exact matches know, so that a word's state stands beside its id."""
+"""``vectors``: static word vectors, no encoder. ``pairs``: question and running text in one sequence.
+``words``: each text alone, as cleaned words, so that every word has a state beside the id that exact matches
+compare."""
 
 
 class Reader:
-    """Thread-safe; keeps the documents most recently read."""
+    """Thread-safe; caches the documents most recently read."""
 
     def __init__(
         self, encoder: Encoder, reads: Reads, *, by_document: bool, cached_documents: int = 20_000
@@ -36,7 +37,7 @@ class Reader:
         return Pieces(asked, units, self._by_word)
 
     def truncated(self, pieces: Pieces) -> int:
-        """Units that the encoder reads only in part."""
+        """Number of units that the encoder reads only in part."""
         room = self.encoder.room
         if not self._by_word:
             room = self.encoder.room_beside(len(pieces.question.ids))
@@ -44,7 +45,7 @@ class Reader:
 
     def _read(self, documents: Sequence[Document]) -> list[tuple[Pieced, ...]]:
         texts = [[d.sentence_text(s).replace(END, " ") for s in d.sentences] for d in documents]
-        # All at once: the tokeniser has threads.
+        # One call: the tokeniser works on its texts in parallel.
         pieced = iter(self._pieced([*chain.from_iterable(texts)]))
         return [self._units_of([*islice(pieced, len(of_document))]) for of_document in texts]
 
@@ -64,5 +65,5 @@ class Reader:
         return self.encoder.pieces(texts)
 
     def _cut(self, text: Pieced) -> Pieced:
-        """A word whose first piece is cut off has none."""
+        """Drop first pieces beyond the encoder's room: these words get no state."""
         return Pieced(text.ids, np.where(text.firsts < self.encoder.room, text.firsts, -1))

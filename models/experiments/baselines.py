@@ -27,7 +27,7 @@ def first_stage(questions: Sequence[Prepared]) -> list[Floats]:
 
 
 def tuned_bm25(questions: Sequence[Prepared], vocabulary: Vocabulary, k1: float, b: float) -> list[Floats]:
-    """BM25 of the retrieved documents with other constants: they are put in a new order, none is added."""
+    """BM25 of the retrieved documents with other constants: it re-ranks them, and retrieves no others."""
     return [document_bm25(q.question, q.retrieved.tokens, vocabulary, k1, b) for q in questions]
 
 
@@ -51,7 +51,7 @@ def with_sentence_bm25(
 
 
 def oracle(questions: Sequence[Prepared]) -> list[PoolScores]:
-    """Relevant candidates first, relevant sentences first; BM25 decides among equals."""
+    """Relevant candidates first, relevant sentences first; BM25 breaks ties."""
     return [
         PoolScores(
             q.retrieved.relevant + _within_one(first),
@@ -67,6 +67,6 @@ def _relevant_first(pool: Pool) -> Floats:
 
 
 def _within_one(scores: Floats) -> Floats:
-    """The same order between 0 and 1/2."""
+    """Scaled to [0, 1/2], so that they only break ties between labels."""
     highest = float(scores.max()) if len(scores) else 0.0
     return scores / (2 * highest) if highest > 0 else scores

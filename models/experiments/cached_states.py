@@ -1,4 +1,4 @@
-"""Encoders in experiments: opened afresh for every component, their frozen states cached once for all."""
+"""Encoders in experiments: loaded anew for every component, with one cache of frozen states for all."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ _AT_ONCE = 512
 def open_encoder_for(
     name: str, device: str, states: Path | None = None, *, half_precision: bool = True
 ) -> Encoder:
-    """A fresh one, so that no run inherits what another fine-tuned. ``states``: the folder of kept ones."""
+    """Load it anew, so that no run inherits another's fine-tuning. ``states``: folder of the cache."""
     encoder = Encoder.load(name, device=device)
     encoder.half_precision = half_precision
     if states is not None:
@@ -33,10 +33,10 @@ def open_encoder_for(
 def warm(
     component: TrainedComponent, data: ExperimentData, encoder: Encoder, log: Log = lambda line: None
 ) -> None:
-    """Keeps the states of everything that the component reads while its encoder is frozen.
+    """Cache the states of everything that the component reads while its encoder is frozen.
 
-    Where all layers' states are wanted, the last's are kept beside them for the component's variant without
-    mixture, if they are the same (a family may normalise its last layer's once more).
+    If states of all layers are needed, the last layer's are cached under their own key too, for the variant
+    without mixture, if both are the same (some families normalise the last layer's output once more).
     """
     cache, layers = encoder.cache, "all" if component.settings.mix_layers else "last"
     if cache is None:
@@ -62,8 +62,8 @@ def _last_is_last(encoder: Encoder, sequence: EncoderInput) -> bool:
 
 
 def _inputs(component: TrainedComponent, data: ExperimentData, encoder: Encoder) -> Iterator[EncoderInput]:
-    """Sequences of the training share and of the watched questions; and, unless the encoder changes before
-    they are read, of the other development questions and of all collections.
+    """Sequences of the training share and of the watched questions; unless the encoder is fine-tuned before
+    they are read, also those of the other development questions and of all collections.
     """
     inputs = RankerInputs(
         component.settings, data.vocabulary, data.scaling, reader_for(component.settings, encoder)

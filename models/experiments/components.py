@@ -16,12 +16,12 @@ FeatureGroup = Literal["document features", "sentence features"]
 
 @dataclass(frozen=True, slots=True)
 class TrainedComponent:
-    """A ranker of the registry, to be trained."""
+    """A ranker to be trained."""
 
     settings: RankerSettings
     share: Share = WHOLE
     without: FeatureGroup | None = None
-    """Features taken away, as in Table 4 of Pappas and Androutsopoulos 2021."""
+    """Features that are ablated, as in Table 4 of Pappas and Androutsopoulos 2021."""
 
     @property
     def encoder(self) -> str:
@@ -34,11 +34,11 @@ class TrainedComponent:
 
 @dataclass(frozen=True, slots=True)
 class ZeroShot:
-    """An encoder as it is: the cosine of its own vectors of question and sentence."""
+    """An encoder without training: cosines of its own vectors of question and sentence."""
 
     encoder: str
     prompt: str = ""
-    """What the encoder's makers put before a question."""
+    """Prefix that the encoder expects before queries."""
     share: Share = WHOLE
     name: str = field(default="zero-shot", init=False)
 
@@ -58,7 +58,7 @@ Component = TrainedComponent | ZeroShot | Ready
 
 
 def described(component: Component) -> dict[str, Any]:
-    """What a component is, without where its encoder lies on this machine."""
+    """A component's settings, with names of encoders and folders instead of their paths on this machine."""
     values = asdict(component)
     for owner in (values, values.get("settings", {})):
         for place in ("encoder", "folder"):
@@ -68,7 +68,7 @@ def described(component: Component) -> dict[str, Any]:
 
 
 def scaling_without(scaling: Scaling, without: FeatureGroup | None) -> Scaling:
-    """Features taken away are 0 whatever the text says."""
+    """Infinite deviations scale ablated features to 0."""
     if without == "document features":
         return replace(scaling, document_deviation=np.full_like(scaling.document_deviation, np.inf))
     if without == "sentence features":

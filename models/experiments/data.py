@@ -22,14 +22,14 @@ class ExperimentData:
     """By the collection's name."""
     scaling: Scaling = field(init=False)
     fingerprint: str = field(init=False)
-    """Of everything that scores and measures depend on: kept scores of other data are refused by it."""
+    """SHA-256 of everything that scores and measures depend on: stored scores of other data are refused."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scaling", scaling_of(self.train))
         digest = hashlib.sha256(self.vocabulary.fingerprint.encode())
         for name, questions in [("train", self.train), ("dev", self.dev), *self.tests.items()]:
             digest.update(f"{name}\0{fingerprint(questions)}\0".encode())
-        # Tells other versions of the features; rounded, as their last digits depend on the machine.
+        # Changes with the code of the features; rounded, because their last digits depend on the machine.
         for values in (self.scaling.document_mean, self.scaling.sentence_mean):
             digest.update(np.round(values, 4).tobytes())
         object.__setattr__(self, "fingerprint", digest.hexdigest())

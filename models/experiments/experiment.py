@@ -35,12 +35,12 @@ class Experiment:
     workers: int = 2
     device: str = "auto"
     ready: Callable[[str], Ranker] | None = None
-    """Loads a ranker by its folder."""
+    """Loads the ranker of a ``Ready`` component by its folder."""
     log: Log = lambda line: None
 
     def make(self, systems: Sequence[System]) -> None:
         """Train or score every component whose scores are not stored."""
-        # Seed by seed: an experiment that is interrupted has whole rows of the first.
+        # Seed by seed: an interrupted experiment then has whole rows of the first seed.
         wanted = {
             stored_scores.file_of(self.folder, component, seed): (component, seed)
             for place, seed in enumerate(self.seeds)
@@ -60,7 +60,7 @@ class Experiment:
             if path not in cheap:
                 self.log(f"{path.stem} begins")
                 self._store(path, component, seed, self._alone(component, seed, path))
-                # Only now: killed before, the training need not begin anew.
+                # Not before: if the process is killed while storing, the training can be resumed.
                 state_path(path).unlink(missing_ok=True)
 
     def _store(self, path: Path, component: Component, seed: int, scores: ComponentScores) -> None:

@@ -1,4 +1,4 @@
-"""Results as files: what an experiment prints where nothing is trained."""
+"""Published results, which an experiment prints if nothing is trained."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ class Results:
     reference: str
     """The system that the others are tested against."""
     data: Mapping[str, Any]
-    """Fingerprints of what was trained and measured on."""
+    """Fingerprints of the data of training and measuring."""
     rows: Sequence[Row]
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A system's numbers on each collection, their spread over seeds, and significance."""
+"""Measures of a system on each collection, their deviation over seeds, and significance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Measured:
 
     means: Mapping[str, float]
     paired: Mapping[str, Mapping[str, float]]
-    """PAIRED measures by the question's id; the AUC by that and the gold document."""
+    """PAIRED measures by question id; the AUC by question id and PMID of the gold document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Run:
 
 
 def run_of(system: str, seed: int | None, dev: Scored, tests: Mapping[str, Scored]) -> Run:
-    """Calibrates the selection on dev and measures on each collection."""
+    """Calibrate the selection on dev, and measure on each collection."""
     calibration, dev_f1 = calibrate(rankings_of(*dev), [q.response for q in dev[0]])
     on_dev = {
         "document_map": document_map(dev[0], [s.documents for s in dev[1]]),
@@ -86,14 +86,14 @@ class Summary:
 
     mean: Mapping[str, float]
     deviation: Mapping[str, float]
-    """Of a sample; 0 for one seed."""
+    """Sample standard deviation; 0 for one seed."""
     p: Mapping[str, float]
-    """PAIRED measures, of being better than the reference; empty for the reference itself."""
+    """p values of PAIRED measures, of being better than the reference; empty for the reference itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a table says of a system, and how it was trained."""
+    """A system's row of a table, with a record of its training."""
 
     system: str
     kind: str
@@ -101,11 +101,11 @@ class Row:
     dev: Mapping[str, float]
     collections: Mapping[str, Summary]
     parts: Sequence[Mapping[str, Any]]
-    """Of each component: what it is, its share of the data, parameters and speed."""
+    """For each component: settings, share of the data, parameters and speed."""
 
 
 def summary(runs: Sequence[Run], collection: str, reference: Sequence[Run]) -> Summary:
-    """``reference``: the runs of the system compared with; none for that system itself."""
+    """``reference``: runs of the system to compare with; empty for that system itself."""
     measured = [run.collections[collection] for run in runs]
     values = {name: np.array([m.means[name] for m in measured]) for name in measured[0].means}
     others = [run.collections[collection] for run in reference]
@@ -126,12 +126,12 @@ def _pairs(measured: Sequence[Measured], others: Sequence[Measured], name: str) 
 
 
 def paired_p(system: Floats, reference: Floats, resamples: int = RESAMPLES, seed: int = 0) -> float:
-    """Single-tailed p of approximate randomisation: each pair of values swapped at random.
+    """Single-tailed p of approximate randomisation, which swaps each pair of values at random.
 
-    The chance of a difference as much in the system's favour if both were equally good; near 1 for a system
-    that is worse.
+    The probability of a difference at least this much in the system's favour if both were equally good; near
+    1 for a system that is worse.
     """
-    # Only measuring needs scipy (the extra ``train``).
+    # Imported here: scipy is in the extra `train`, and printing the published table does not need it.
     from scipy.stats import permutation_test
 
     result = permutation_test(

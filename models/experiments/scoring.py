@@ -1,4 +1,4 @@
-"""Scores of components: train a ranker and score with it, or score with one that is ready."""
+"""Scoring with components: by training a ranker, or with one that is ready."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ from bioqa.models.training.sampling import sample
 from bioqa.models.training.train import train_model
 
 Log = Callable[[str], None]
-"""Called with a line for whoever watches."""
+"""Called with each line of progress."""
 
 
 def train_component(
@@ -40,7 +40,9 @@ def train_component(
     state: Path | None = None,
     log: Log = lambda line: None,
 ) -> ComponentScores:
-    """``encoder``: fresh for every fine-tuned component, as training changes it. ``state``: as for
+    """Train a component from one seed, and score dev and all collections with it.
+
+    ``encoder``: loaded anew for every fine-tuned component, as training changes it. ``state``: as for
     ``train_model``.
     """
     settings, share = component.settings, component.share
@@ -83,7 +85,7 @@ def train_component(
 
 
 def learning_parameters(model: nn.Module, *, fine_tuned: bool = True) -> int:
-    """How many numbers training may change."""
+    """Number of parameters that are trained."""
     encoder = encoder_of(model)
     frozen = {id(p) for p in encoder.parameters()} if encoder is not None and not fine_tuned else set()
     return sum(p.numel() for p in model.parameters() if p.requires_grad and id(p) not in frozen)
@@ -92,7 +94,7 @@ def learning_parameters(model: nn.Module, *, fine_tuned: bool = True) -> int:
 def _ranker(
     component: TrainedComponent, model: nn.Module, data: ExperimentData, scaling: Scaling
 ) -> Reranker:
-    # Infinite deviations stay in: what is taken away costs its time all the same.
+    # Ablated features are computed all the same, so their time counts.
     loaded = Checkpoint(component.settings, model.eval(), data.vocabulary, scaling, Calibration(), {}, {})
     return Reranker(loaded, name=component.name)
 
@@ -100,7 +102,7 @@ def _ranker(
 def score_ready(
     component: Ready, ranker: Ranker, data: ExperimentData, log: Log = lambda line: None
 ) -> ComponentScores:
-    """By ``rank`` alone. Sentences of gold documents are scored one document at a time."""
+    """Score through ``rank`` alone; gold documents are ranked one at a time, for their sentences."""
     share = component.share
 
     def scored(name: str, questions: Sequence[Prepared]) -> list[PoolScores]:

@@ -1,4 +1,4 @@
-"""Shares of the data: what a run that cannot read everything is trained and measured on."""
+"""Shares of the data, for components that are too slow for all of it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -14,20 +14,20 @@ from bioqa.models.training.sampling import sample
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much of the data a run reads. 0 stands for all of it."""
+    """How much of the data a component is trained and measured on. 0: all of it."""
 
     train_questions: int = 0
-    """At random, the same for every run."""
+    """Training questions: a random sample, the same for every component."""
     irrelevant: int = 0
-    """Of a training question's irrelevant candidates, how many for each relevant one, at random."""
+    """Random irrelevant candidates of a training question for each relevant one."""
     watched: int = 0
-    """Development questions by which training stops early, at random."""
+    """Development questions for early stopping: a random sample."""
     dev_questions: int = 0
-    """Development questions that the selection is calibrated on, at random."""
+    """Development questions for calibrating the selection: a random sample."""
     test_questions: int = 0
-    """Questions of each collection that are measured, at random."""
+    """Questions of each collection to measure on: a random sample."""
     candidates: int = 0
-    """BM25's best, which are put in a new order; the others stay behind them."""
+    """BM25's best documents, which are re-ranked; the others are dropped."""
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -57,7 +57,7 @@ class Share:
 
 
 def take(pool: Pool, documents: Ints) -> Pool:
-    """These documents of a pool, in this order, with their features as they were among all."""
+    """These documents of a pool, in this order; features stay as computed among all candidates."""
     counts = np.array([len(tokens.word_counts) for tokens in pool.tokens], dtype=np.int64)
     starts = np.cumsum(counts) - counts
     rows = np.concatenate(
@@ -73,7 +73,7 @@ def take(pool: Pool, documents: Ints) -> Pool:
 
 
 def _with_few_irrelevant(question: Prepared, each: int) -> Prepared:
-    """The same ones whatever other questions the share has."""
+    """The draw depends on the question alone, not on the others of the share."""
     pool = question.retrieved
     relevant, irrelevant = np.flatnonzero(pool.relevant), np.flatnonzero(~pool.relevant)
     generator = np.random.default_rng(list(question.response.question.id.encode()))

@@ -1,4 +1,4 @@
-"""How long rankers take, in milliseconds a question."""
+"""Time of rankers, in milliseconds a question."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from bioqa.models.reranker import Reranker
 from bioqa.models.training.data import Prepared
 
 TIMED = 5
-"""Questions that a ranker's speed is measured on."""
+"""Number of questions for measuring speed."""
 
 
 class Ranker(Protocol):
@@ -26,7 +26,7 @@ class Ranker(Protocol):
 
 
 def speed(ranker: Ranker, data: ExperimentData, candidates: int) -> dict[str, Any]:
-    """Of ``rank``, with documents already tokenised and nothing taken from kept states."""
+    """Time of ``rank``, with documents already tokenised, and without cached states of an encoder."""
     encoder = encoder_of(ranker.checkpoint.model) if isinstance(ranker, Reranker) else None
     cache = None
     if encoder is not None:
@@ -38,9 +38,9 @@ def speed(ranker: Ranker, data: ExperimentData, candidates: int) -> dict[str, An
 
 
 def timing(answer: Callable[[Prepared], object], data: ExperimentData, candidates: int) -> dict[str, Any]:
-    """The median milliseconds of a question, each the better of two: on the clock, and of all threads.
+    """Median time of a question, each the better of two: wall-clock, and CPU time of all threads.
 
-    What all threads worked together does not depend on what else the machine did.
+    CPU time hardly depends on other work on the machine.
     """
     questions = Share(candidates=candidates).measured(next(iter(data.tests.values()))[:TIMED])
     times = np.array([[_timed(answer, question) for _ in range(2)] for question in questions]).min(axis=1)

@@ -1,7 +1,7 @@
 """Scores of components, stored as files; everything measured follows from them.
 
-A pipeline joins the document scores of one component with the sentence scores of another, and what one row
-has trained no other trains again.
+A pipeline joins the document scores of one component with the sentence scores of another, so a component that
+several rows share is trained once.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from bioqa.models.training.development import PoolScores
 
 @dataclass(frozen=True, slots=True)
 class ComponentScores:
-    """Of the share's development questions, and of each collection's."""
+    """A component's scores of the share's development questions, and of each collection's."""
 
     dev: Sequence[PoolScores]
     tests: Mapping[str, Sequence[PoolScores]]
@@ -37,7 +37,7 @@ def file_of(folder: Path, component: Component, seed: int) -> Path:
 
 
 def save(path: Path, component: Component, seed: int, data: ExperimentData, scores: ComponentScores) -> None:
-    """Writes the file whole or not at all."""
+    """Write the file whole or not at all."""
     arrays: dict[str, Any] = {}
     of_tests = {f"tests/{name}": of_questions for name, of_questions in scores.tests.items()}
     for name, of_questions in {"dev": scores.dev, **of_tests}.items():
@@ -61,7 +61,7 @@ def save(path: Path, component: Component, seed: int, data: ExperimentData, scor
 
 
 def load(path: Path, data: ExperimentData) -> ComponentScores:
-    """Raises BioqaError for a file that is damaged, or of other data: it must not pass for this one."""
+    """Raises BioqaError for a file that is damaged or of other data, whose scores must not be mixed in."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             kept = json.loads(str(arrays["kept"]))

@@ -11,13 +11,13 @@ from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
 
 Kind = Literal["baseline", "pipeline", "joint", "ours", "bound", "ablation"]
 WHOLE = Share(watched=120)
-"""For rankers without encoder: everything, but only so many development questions after every epoch."""
+"""For rankers without encoder: all data, but a sample of dev after every epoch."""
 SOME = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
 """For BCNN, which takes several times as long as PDRMM."""
 FEW = Share(train_questions=50, irrelevant=1, watched=10, dev_questions=30, test_questions=40, candidates=10)
-"""For rankers over an encoder, to fit two cores: what ``with_encoder`` takes where nothing else is said."""
+"""For most rankers over an encoder, so that they train on two cores."""
 READY = Share(dev_questions=30, test_questions=50)
-"""For a ranker that is trained already."""
+"""For a ranker that is already trained."""
 MORE = Share(irrelevant=1, watched=40, dev_questions=100, test_questions=150, candidates=20)
 """For ``LEARNED_FROM_ALL``: an epoch of fine-tuning takes some 20 minutes on two cores."""
 LEARNED_FROM_ALL: dict[str, dict[str, Any]] = {
@@ -28,8 +28,8 @@ LEARNED_FROM_ALL: dict[str, dict[str, Any]] = {
     "bjpdrmm-nf": {},
     "bjpdrmm": {"pairs_at_once": 8},
 }
-"""What learns from all of the questions, with other settings than from few: frozen encoders, and one of each
-kind that is fine-tuned, to judge that by."""
+"""Architectures over an encoder that are trained on all questions, with changes of their settings: those with
+a frozen encoder, and one of each kind that is fine-tuned, to measure what fine-tuning gains."""
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
 LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
@@ -46,9 +46,9 @@ SOFT: dict[str, Any] = {
     "patience": 8,
 }
 _VECTORS = {"epochs": 6, "patience": 3}
-"""The paper trains up to 30 epochs and waits 4; here dev scores no longer rise after the sixth or so."""
+"""The paper trains up to 30 epochs with a patience of 4; here dev scores stop rising after about six."""
 _FROZEN = {"pairs_per_step": 8, "epochs": 8}
-"""Steps of few pairs, so that there are many where questions are few; the same where all are learned from."""
+"""Small steps, so that there are enough of them with few questions."""
 _TUNED: dict[str, Any] = {
     "pairs_per_step": 8,
     "frozen_layers": 3,
@@ -57,10 +57,10 @@ _TUNED: dict[str, Any] = {
     "encoder_learning_rate": 2e-4,
     "falling_rate": True,
 }
-"""Rates fall over all epochs: when the encoder begins to learn, after 4 of 5 or 6, its rate is at 4e-5 or
-7e-5."""
+"""Rates fall over all epochs: when the encoder starts to be trained, after 4 of 5 or 6, its rate is at 4e-5
+or 7e-5."""
 _THREE_SEEDS = ("jbert-adapt-nf", "jbert-nf")
-"""Of the rows over an encoder, those that learn in minutes."""
+"""Architectures over an encoder that train within minutes, so that three seeds are affordable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class System:
     sentences: Component
     documents: Component | None = None
     seeds: int = 3
-    """At most so many of those asked for."""
+    """Maximum number of seeds."""
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -99,9 +99,9 @@ def without_encoder() -> list[System]:
 
 
 def ablations() -> list[System]:
-    """JPDRMM's λ and features (Table 4), and our steps from it to ``jpdrmm``; all on all of the data.
+    """JPDRMM's λ and features (Table 4), and our steps from it to ``jpdrmm``, trained on all of the data.
 
-    Without sentence features PDRMM learns too slowly for less: from 300 questions its AUC stays at chance.
+    A share would not do: without sentence features and from 300 questions, PDRMM's AUC stays at chance.
     """
     groups: tuple[FeatureGroup | None, ...] = (None, "document features", "sentence features")
     parts = {
@@ -120,8 +120,10 @@ def ablations() -> list[System]:
 
 
 def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[System]:
-    """Rows over an encoder, of each kind those that leave it frozen first. Of fine-tuned ones half of the
-    layers learn, after 4 epochs with the encoder frozen. ``more``: of ``LEARNED_FROM_ALL``.
+    """Rows over an encoder; of each kind, those with a frozen one first.
+
+    Of fine-tuned encoders half of the layers are trained, after 4 epochs over the frozen encoder. ``more``:
+    the share of ``LEARNED_FROM_ALL``.
     """
 
     def over(ranker: str) -> TrainedComponent:
@@ -149,13 +151,13 @@ def zero_shot(encoder: str, prompt: str, share: Share = FEW) -> System:
 
 
 def ready(name: str, folder: str, fingerprint: str, share: Share = READY) -> System:
-    """``share``: of questions alone, as such a ranker chooses itself what it reads."""
+    """``share``: its ``candidates`` are ignored, as such a ranker chooses itself what it reads."""
     of_questions = replace(_measuring(share), candidates=0)
     return System(name, "ours", Ready(folder, fingerprint, of_questions), seeds=1)
 
 
 def changed(share: Share, values: Sequence[str]) -> Share:
-    """With ``NAME=N`` of the fields of Share. Raises BioqaError."""
+    """The share with ``NAME=N`` applied to its fields. Raises BioqaError."""
     names = [setting.name for setting in fields(Share)]
     for value in values:
         name, _, number = value.partition("=")

@@ -1,4 +1,4 @@
-"""The table's rows, measured from kept scores."""
+"""The table's rows, measured from stored scores."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ def table_rows(
     systems: Iterable[System],
     log: Log = lambda line: None,
 ) -> tuple[list[Row], str]:
-    """Of BM25, the oracle and every system with a whole seed in ``folder``; and the reference's name.
+    """Rows of BM25, the oracle and every system with all scores of a seed stored; the reference's name.
 
     The reference, which the others are tested against, is chosen on dev (``reference_of``).
     """
@@ -43,7 +43,7 @@ def table_rows(
 def compared(measured: Sequence[MeasuredSystem]) -> tuple[list[Row], str]:
     """Rows with the differences tested against the reference, chosen on dev; and its name."""
     collections = {name for _, _, runs in measured for name in runs[0].collections}
-    # What is compared with must have been measured wherever others were.
+    # The reference must have been measured on every collection.
     whole = [
         (system, runs)
         for system, _, runs in measured
@@ -84,9 +84,9 @@ def _short(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reference_of(measured: Sequence[tuple[System, Sequence[Run]]]) -> str:
-    """The pipeline, BM25+BM25 included, with the highest mean of the three measures on all of dev.
+    """Name of the pipeline, BM25+BM25 included, with the highest mean of the three measures on dev.
 
-    Those measured on a share of dev are not comparable and cannot be chosen.
+    Systems measured on a share of dev are not comparable and cannot be chosen.
     """
     scores = {
         system.name: sum(mean_on_dev(runs).values())
@@ -102,8 +102,8 @@ def reference_of(measured: Sequence[tuple[System, Sequence[Run]]]) -> str:
 def joined(
     data: ExperimentData, kept: Sequence[tuple[Component, ComponentScores]]
 ) -> tuple[Scored, dict[str, Scored]]:
-    """Questions and scores of one component; or sentences by the first and documents by the second, as far as
-    both go.
+    """Questions and scores of one component; of two, sentence scores of the first and document scores of the
+    second, on the questions and candidates of both.
     """
     least = {
         name: min((n for component, _ in kept if (n := getattr(component.share, name))), default=0)
@@ -149,7 +149,7 @@ def _untrained(data: ExperimentData) -> Iterator[MeasuredSystem]:
     grid = baselines.tune_bm25(data.dev, data.vocabulary)
     tuned = max(grid, key=lambda constants: grid[constants])
     extract = FeatureExtractor(data.vocabulary)
-    # The index has scored documents; sentence BM25 comes with the features.
+    # Documents are scored by the index; sentence BM25 is one of the features.
     took = timing(lambda q: extract(q.question, q.retrieved.tokens, baselines.first_stage([q])[0]), data, 0)
     for name, constants in (("papers'", None), ("tuned, stemmed", tuned)):
 

@@ -1,4 +1,4 @@
-"""An encoder without training: sentences by the cosine of its own vectors with the question's."""
+"""An encoder without training: sentences are scored by the cosine of their vectors with the question's."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Pooling = Literal["cls", "mean"]
 
 
 def pooling_of(name: str) -> Pooling:
-    """The encoder's own, where sentence-transformers' files stand beside it; else the state of [CLS]."""
+    """The encoder's pooling, if it comes with sentence-transformers' files; else the state of [CLS]."""
     path = Path(place_of(name)) / "1_Pooling" / "config.json"
     if not path.is_file():
         return "cls"
@@ -32,7 +32,7 @@ def pooling_of(name: str) -> Pooling:
 
 
 class SentenceVectors:
-    """An encoder's own vectors of texts, of length 1; each text is read once."""
+    """Vectors of texts, of length 1; each text is encoded once."""
 
     def __init__(self, encoder: Encoder, pooling: Pooling) -> None:
         self._encoder = encoder
@@ -64,7 +64,7 @@ class SentenceVectors:
 def score_zero_shot(
     component: ZeroShot, data: ExperimentData, encoder: Encoder, log: Log = lambda line: None
 ) -> ComponentScores:
-    """Sentences by the cosine with the question, documents by their best sentence's."""
+    """Score sentences by their cosine with the question, documents by their best sentence."""
     pooling = pooling_of(component.encoder)
     vectors = SentenceVectors(encoder, pooling)
 

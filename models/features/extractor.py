@@ -88,13 +88,13 @@ class Features:
 
 
 def stemmed_bm25(features: Features) -> Floats:
-    """[sentences of all documents] The lexical score of each, which stands in where a ranker gives none."""
+    """[sentences of all documents] Their lexical scores, used where a ranker scores documents alone."""
     scores: Floats = features.sentences[:, SENTENCE_FEATURES.index("stemmed_bm25")]
     return scores
 
 
 class FeatureExtractor:
-    """Computes features with a vocabulary's statistics: without word pieces, all but the soft ones."""
+    """Computes features with a vocabulary's statistics; the soft ones only if it has word pieces."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -170,7 +170,7 @@ class FeatureExtractor:
         characters: Ints,
         unit: Literal["sentence", "document"],
     ) -> list[Floats]:
-        """The ten features that the paper gives a sentence, and, on its whole text, a document."""
+        """The ten features that the paper computes of a sentence, and of a document's whole text."""
         present = matches.counts > 0
         idf = self._vocabulary.idf_of(matches.distinct)
         content = ~np.isin(matches.distinct, self._stop_ids)
@@ -202,7 +202,7 @@ class FeatureExtractor:
 
 
 def z_scores(scores: Floats) -> Floats:
-    """Population z-scores; the scores themselves where all are equal (MODELS.md's norm_bm25)."""
+    """Population z-scores; the scores themselves if all are equal."""
     if not len(scores):
         return scores
     deviation = float(scores.std())
@@ -212,7 +212,7 @@ def z_scores(scores: Floats) -> Floats:
 def _places(
     stemmed: Floats, share: Floats, owner: Ints, sentence_counts: Ints, titles: Booleans
 ) -> list[Floats]:
-    """The extended sentence features: stemmed BM25 here, around and at best, and the place."""
+    """The extended sentence features: stemmed BM25 of it, its neighbours and the best; its position."""
     n = len(stemmed)
     best = _best_by(owner, stemmed, len(sentence_counts))[owner]
     same = owner[1:] == owner[:-1]
@@ -255,7 +255,7 @@ def _best_by(owner: Ints, values: Floats, groups: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """Means and deviations over the training data, to standardise features with."""
+    """Means and standard deviations over the training data, to standardise features with."""
 
     document_mean: Floats
     document_deviation: Floats

@@ -20,7 +20,7 @@ class Matches:
 
 
 def match(terms: Ints, ids: Ints, lengths: Ints) -> Matches:
-    """Counts the question's distinct terms and bigrams in packed units."""
+    """Count the question's distinct terms and bigrams in packed units."""
     distinct = np.unique(terms)
     units = np.repeat(np.arange(len(lengths)), lengths)
     if not len(distinct) or not len(ids):
@@ -30,7 +30,7 @@ def match(terms: Ints, ids: Ints, lengths: Ints) -> Matches:
     hits = np.flatnonzero(distinct[at] == ids)
     flat = np.bincount(at[hits] * len(lengths) + units[hits], minlength=len(distinct) * len(lengths))
     counts = flat.reshape(len(distinct), len(lengths)).astype(np.float32)
-    # A bigram of the question can only lie where two of its terms are neighbours in one unit.
+    # A bigram of the question can only be where two of its terms are adjacent within one unit.
     pairs = np.flatnonzero((np.diff(hits) == 1) & (np.diff(units[hits]) == 0))
     width = len(distinct)
     found = at[hits[pairs]] * width + at[hits[pairs + 1]]
@@ -49,7 +49,7 @@ def _distinct_bigrams(terms: Ints) -> int:
 def weighted_sums(weights: Floats, rows: Floats | Booleans) -> Floats:
     """[terms] · [terms, units] → [units].
 
-    Not by ``@``: numpy's threads go on waiting for work for a while, on the cores that torch's then need.
+    Not with ``@``: BLAS threads busy-wait for a while after it, on the cores that torch needs next.
     """
     sums: Floats = np.einsum("t,tu->u", weights, rows)
     return sums

@@ -1,8 +1,8 @@
-"""Soft term matches: how close a text unit's word pieces come to each of the question's.
+"""Soft term matches: how similar a text unit's word pieces are to each of the question's.
 
-What PDRMM pools from its matrix of cosines (McDonald et al. 2018, Section 4.3) in the simplest form that
-helps: of each question piece its closest piece's cosine, averaged by IDF. The pieces' vectors are distilled
-from a sentence encoder, so that "kidney" finds "renal", which no stem does.
+The simplest form of what PDRMM pools from its matrix of cosines (McDonald et al. 2018, Section 4.3) that
+helps: for each question piece the cosine of the closest piece, averaged by IDF. The pieces' vectors are
+distilled from a sentence encoder, so that "kidney" finds "renal", which no stem does.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class SoftMatches:
     """[question pieces] shares of their IDF; they sum to 1."""
 
     def shares(self, power: int = 1) -> Floats:
-        """[units] The weighted mean of the cosines' powers: the higher, the less a mere likeness counts."""
+        """[units] Weighted mean of the cosines to this power: the higher, the less weak likeness counts."""
         return weighted_sums(self.weights, self.closest**power)
 
 
@@ -71,7 +71,7 @@ def soft_match(asked: Ints, pieces: Ints, counts: Ints, known: WordPieces) -> So
     closest = np.zeros((len(asked), len(counts)), dtype=np.float32)
     filled = counts > 0
     if len(asked) and filled.any():
-        # Of every piece that there is, which costs less than of every piece that occurs.
+        # For the whole vocabulary at once: cheaper than for each occurrence in the candidates.
         vectors = torch.from_numpy(known.vectors)
         cosines = (vectors @ vectors[asked].T).relu_().numpy()
         starts = (np.cumsum(counts) - counts)[filled]
@@ -81,7 +81,7 @@ def soft_match(asked: Ints, pieces: Ints, counts: Ints, known: WordPieces) -> So
 
 
 def closest_of(matches: SoftMatches, sizes: Ints) -> SoftMatches:
-    """The same of groups of units that lie together, such as a document's sentences; ``sizes`` [groups]."""
+    """The same for groups of consecutive units, such as a document's sentences; ``sizes`` [groups]."""
     closest = np.zeros((len(matches.closest), len(sizes)), dtype=np.float32)
     filled = sizes > 0
     if filled.any():

@@ -1,8 +1,7 @@
 """What a ranker's ``forward`` takes: questions padded with an explicit mask, text units packed.
 
-A text unit is a sentence, or a whole document for rankers of documents. The design asks for padded tensors
-throughout; units are packed instead, because their lengths differ widely (1 to 400 words): no work on
-padding, and no padding that a score could depend on.
+A text unit is a sentence, or a whole document for rankers of documents. Units are packed rather than padded,
+because their lengths differ widely (1 to 400 words): no work is done on padding, and no score depends on it.
 """
 
 from collections.abc import Sequence
@@ -23,8 +22,8 @@ from bioqa.models.text.vocabulary import Vocabulary
 class Example:
     """One question with some of its candidates, as arrays; features are scaled.
 
-    Words without a vector are left out (MODELS.md), so a unit may be empty. Where an encoder reads word by
-    word, those that it has no state of are, and ids may be negative.
+    Words without a vector are excluded, so a unit may be empty. If an encoder reads word by word, words
+    without a state are excluded instead, and ids of words unknown to the vocabulary are negative.
     """
 
     question: Ints
@@ -124,18 +123,18 @@ def _example(
 class Packing:
     """Time-major order of packed units: all first words, then all second words, …, longest unit first.
 
-    In that order the units that still have a t-th word are a prefix, so pooling over words is a loop over t
-    of operations on whole slices.
+    In that order the units that have a t-th word are a prefix of all units, so pooling over words is a loop
+    over t of operations on whole slices.
     """
 
     order: Tensor
-    """[words] where the word at each time-major place stands in the packed order."""
+    """[words] packed index of the word at each time-major place"""
     steps: tuple[int, ...]
     """How many units have a t-th word, for t = 0, 1, …"""
     rows: Tensor
-    """[words] whose word stands at each time-major place: a place in the longest-first order of units."""
+    """[words] unit of the word at each time-major place, by its rank in the longest-first order"""
     units: Tensor
-    """[units] the unit at each place of the longest-first order."""
+    """[units] the unit at each rank of the longest-first order"""
 
     @classmethod
     def of(cls, lengths: Ints) -> "Packing":
@@ -153,7 +152,7 @@ class Packing:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """B questions with D documents of S units in all; units of a question and of a document lie together."""
+    """B questions with D documents of S units in all; a question's and a document's units are consecutive."""
 
     questions: Tensor
     """[B, n] word ids, 0 where masked"""
@@ -181,7 +180,7 @@ class Batch:
 
 
 def collate(examples: Sequence[Example], vocabulary: Vocabulary) -> Batch:
-    """Puts examples into one batch. A question without a known term gets one masked place."""
+    """Put examples into one batch. A question without a known term gets one masked place."""
     width = max(1, max(len(e.question) for e in examples))
     questions = np.zeros((len(examples), width), dtype=np.int64)
     mask = np.zeros((len(examples), width), dtype=np.bool_)

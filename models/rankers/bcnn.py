@@ -1,4 +1,4 @@
-"""BCNN: how alike a question and a sentence are, seen through convolutions (Yin et al. 2016, Section 3).
+"""BCNN: similarity of question and sentence through convolutions (Yin et al. 2016, Section 3).
 
 The sentence ranker of the pipelines PDRMM+BCNN and BERT+BCNN of Pappas and Androutsopoulos 2021, with 50
 kernels a layer, which gives the parameters of their Table 1.
@@ -20,7 +20,7 @@ SIMILARITIES = LAYERS + 1
 class WideConvolution(nn.Module):
     """Convolution that also sees windows only partly within a unit: m words give m + window - 1 columns.
 
-    Units lie packed with window - 1 zero rows around them, so that no window touches two.
+    Packed units are separated by window - 1 zero rows, so that no window covers words of two.
     """
 
     def __init__(self, channels: int, kernels: int, window: int) -> None:
@@ -43,7 +43,7 @@ class WideConvolution(nn.Module):
         owner = torch.repeat_interleave(torch.arange(len(lengths)), lengths + gap)
         whole = _means(columns[0].T, owner, lengths + gap)
         windows = avg_pool1d(pad(columns, (0, gap)), gap + 1, stride=1)[0].T[places]
-        # A unit without words has windows of zeros alone, which say nothing of it.
+        # All windows of a unit without words are zeros; only the bias would show.
         return whole * (lengths > 0)[:, None], windows
 
 

@@ -1,4 +1,4 @@
-"""What stands on a text ranker's score: extra features, and the document's score from its sentences'."""
+"""Heads on a text ranker's scores: they add extra features, and score documents by their sentences."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from bioqa.models.rankers.batch import Batch
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Real numbers, better higher: a logit for each sentence, none where the units are documents."""
+    """Real numbers, higher is better: a logit for each sentence; none if the units are documents."""
 
     documents: Tensor
     """[D]"""
@@ -21,7 +21,7 @@ class Scores:
 class FeatureHead(nn.Module):
     """[features; score] → 8 (LeakyReLU .1) → 1: the MLP that joins a score with extra features.
 
-    A ranker over an encoder gives not a score but a state of ``width`` numbers.
+    A text ranker over an encoder gives a state of ``width`` numbers instead of a score.
     """
 
     def __init__(self, features: int, *, bias: bool, width: int = 1, hidden: int = 8) -> None:
@@ -52,7 +52,7 @@ class Dense(nn.Module):
 
 
 class NoText(nn.Module):
-    """Stands where a text ranker would, and reads no text: what the features alone reach."""
+    """In place of a text ranker, for a ranker of features alone."""
 
     def forward(self, batch: Batch) -> Tensor:
         """[S, 0]"""

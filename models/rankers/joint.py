@@ -14,7 +14,7 @@ from bioqa.models.rankers.heads import FeatureHead, Scores, SentenceRanker, best
 class Joint(nn.Module):
     """With PDRMM below, JPDRMM: 5,793 trainable parameters with the paper's features.
 
-    ``last_layer`` False leaves the sentence scores as they are (one of the authors' published runs).
+    Without ``last_layer`` the sentence scores are not revised, as in one of the authors' published runs.
     """
 
     def __init__(self, sentence_ranker: SentenceRanker, document_features: int, *, last_layer: bool) -> None:

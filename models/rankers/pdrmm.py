@@ -20,8 +20,8 @@ VIEWS = 3
 class Context(nn.Module):
     """Context-sensitive vectors: two stacked width-3 convolutions with sigmoid (or another) and residual.
 
-    Units lie packed with one zero row between them, so that a convolution sees zeros beyond a unit's ends
-    (the paper's zero padding) and never its neighbour.
+    Packed units are separated by one zero row, so that a convolution sees zeros beyond a unit's ends (the
+    paper's zero padding) and never its neighbour.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Context(nn.Module):
 
 
 class StaticVectors(nn.Module):
-    """Frozen word vectors [V, dimensions]; no part of what is saved."""
+    """Frozen word vectors [V, dimensions]; not saved with the weights, as the vocabulary holds them."""
 
     table: Tensor
 
@@ -60,7 +60,7 @@ class StaticVectors(nn.Module):
         self.dimensions = vectors.shape[1]
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Of the questions' terms, and of the units' words: [terms, dimensions], [words, dimensions]."""
+        """Vectors of the questions' terms [terms, dimensions] and of the units' words [words, dimensions]."""
         return self.table[batch.questions[batch.mask]], self.table[batch.words]
 
 

@@ -1,8 +1,8 @@
 """Row-wise pooling of similarity matrices: maximum, mean of the k largest, mean.
 
-Torch's ``topk`` over padded rows is the slow part of PDRMM. Here units lie in time-major order
-(``batch.Packing``), and the k largest of every row are kept sorted while the loop runs over the t-th
-words of all units at once, each step a few whole-slice ``maximum`` and ``minimum``.
+Torch's ``topk`` over padded rows would dominate PDRMM's time. Here words are in time-major order
+(``batch.Packing``): a loop takes the t-th words of all units at once and keeps the k largest of every row
+sorted, with a few whole-slice ``maximum`` and ``minimum`` a step.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from torch import Tensor
 from bioqa.models.rankers.batch import Packing
 
 K = 5
-"""How many of the largest similarities are averaged (sum of the min(5, m) largest, over 5)."""
+"""Number of largest similarities that are averaged (sum of the min(5, m) largest, over 5)."""
 
 
 class _LargestPooling(torch.autograd.Function):
@@ -41,7 +41,7 @@ class _LargestPooling(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        """Gradients flow to the maximum and to the K largest (ties share nothing: each gets its own)."""
+        """Every element tied at the K-th value, or at the maximum, gets the full gradient."""
         of_maximum, of_mean = gradients
         similarity, maximum, kth = ctx.saved_tensors
         rows = ctx.rows
@@ -51,7 +51,7 @@ class _LargestPooling(torch.autograd.Function):
 
 
 def pool(similarity: Tensor, packing: Packing) -> Tensor:
-    """Pools packed similarities over each unit's words.
+    """Pool packed similarities over each unit's words.
 
     ``similarity`` [words in packed order, columns] → [units, columns, 3]: maximum, mean of the K largest,
     mean; zeros for a unit without words.

@@ -1,4 +1,4 @@
-"""The rankers by name, as data: what each is built of, and with which settings it was published."""
+"""The architectures by name, as data: how each is built, and the settings that it was published with."""
 
 from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, field, fields
@@ -37,54 +37,55 @@ _KINDS = {str: "a text", bool: "true or false", int: "a whole number", float: "a
 
 
 class SettingsError(BioqaError):
-    """A ranker's name or one of its settings is not among those allowed."""
+    """An architecture's name or one of the settings is not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankerSettings:
-    """What a ranker is, and how it is trained. A checkpoint keeps them."""
+    """A ranker's architecture and how it is trained; stored in its checkpoint."""
 
     ranker: str
+    """Its architecture, by the name in ``ARCHITECTURES``."""
     features: FeatureSet = "paper"
     """``paper``: 10 sentence and 11 document features; ``extended``: 19 and 16; ``soft``: 23 and 20
     (bioqa.models.features.extractor)."""
     last_layer: bool = True
     """Joint rankers: whether the document's score revises its sentences'."""
     dimensions: int = 30
-    """Of the word vectors."""
+    """Length of the word vectors."""
     sentence_hidden: int = 8
     """Width of the hidden layer that joins a sentence's features."""
     sentence_bias: bool = False
-    """Whether that layer and the one behind it have biases; the paper's have none."""
+    """Whether that layer and the next have biases; the paper's have none."""
     irrelevant_documents: int = 1
-    """How many of them each relevant one is learned beside, drawn anew every epoch."""
+    """Irrelevant documents drawn beside each relevant one, anew every epoch."""
     document_loss: DocumentLoss = "hinge"
     """``hinge``: a margin over each irrelevant document; ``softmax``: the share of the relevant one."""
     document_weight: float = 1.0
-    """Of the loss over documents."""
+    """Weight of the loss over documents."""
     sentence_weight: float = 0.1
-    """λ: of the cross-entropy over the sentences of both documents of a pair."""
+    """λ: weight of the cross-entropy over the sentences of both documents of a pair."""
     listwise_weight: float = 0.0
-    """Of the softmax loss over the sentences of the relevant document."""
+    """Weight of the softmax loss over the sentences of the relevant document."""
     learning_rate: float = 0.01
     falling_rate: bool = False
-    """Whether the rates fall in a straight line, to be all but nought after the last epoch."""
+    """Whether the rates fall linearly, to 2 % after the last epoch."""
     pairs_per_step: int = 32
     epochs: int = 30
     patience: int = 4
     """Epochs without a better score on dev before training stops."""
     pairs_at_once: int = 32
-    """Of a step's pairs, how many gradients are computed for at a time: bounds an encoder's memory."""
+    """Pairs of a step whose gradients are computed at a time: bounds an encoder's memory."""
     encoder: str = ""
     """Rankers over an encoder: its folder, installed package or hub name."""
     fine_tune: bool = True
-    """Whether the encoder learns."""
+    """Whether the encoder is trained too."""
     mix_layers: bool = False
-    """Whether a learned mixture of all layers' states stands for the last layer's."""
+    """Whether a learned mixture of all layers' states replaces the last layer's (-ADAPT)."""
     frozen_layers: int = 0
-    """How many of a fine-tuned encoder's lower layers do not learn, nor its embeddings; -1: all learns."""
+    """Lower layers of a fine-tuned encoder that stay frozen, with its embeddings; -1: nothing is frozen."""
     frozen_epochs: int = 4
-    """Before a fine-tuned encoder begins to learn."""
+    """Epochs before a fine-tuned encoder is trained: an untrained head's gradients would spoil its states."""
     encoder_learning_rate: float = 2e-5
 
     def __post_init__(self) -> None:
@@ -94,7 +95,7 @@ class RankerSettings:
             if type(value) is not wanted and not (wanted is float and type(value) is int):
                 raise SettingsError(f"{setting.name} {value!r} is not {_KINDS[wanted]}")
         if self.ranker not in ARCHITECTURES:
-            raise SettingsError(f"ranker {self.ranker!r} is not one of {', '.join(ARCHITECTURES)}")
+            raise SettingsError(f"architecture {self.ranker!r} is not one of {', '.join(ARCHITECTURES)}")
         for name, choices in (("features", FeatureSet), ("document_loss", DocumentLoss)):
             if (value := getattr(self, name)) not in get_args(choices):
                 raise SettingsError(f"{name} {value!r} is not one of {', '.join(get_args(choices))}")
@@ -130,7 +131,7 @@ class Architecture:
     """As the papers print it."""
     units: Units
     build: Callable[[RankerSettings, nn.Module], nn.Module]
-    """Of settings and of what stands below: word vectors, or an encoder."""
+    """Builds the ranker from settings and the layer below: word vectors, or an encoder."""
     defaults: dict[str, Any] = field(default_factory=dict)
     reads: Reads = "vectors"
 
@@ -195,9 +196,9 @@ def _over_encoder(
     build_joint: Callable[[RankerSettings, nn.Module], nn.Module],
     reads: Reads,
 ) -> dict[str, Architecture]:
-    """A joint ranker and its variants: -ADAPT mixes the encoder's layers, -NF does not fine-tune it.
+    """A joint architecture and its variants: -ADAPT mixes the encoder's layers, -NF does not fine-tune it.
 
-    Published: heads at .01 for 4 epochs over the frozen encoder, then the encoder at 2e-5 as well.
+    Published: heads trained at .01 for 4 epochs over the frozen encoder, then the encoder at 2e-5 as well.
     """
     kinds = {}
     for adapt, mixed in (("", {}), ("-adapt", {"mix_layers": True})):
@@ -234,19 +235,21 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 
 def settings_of(ranker: str, **changes: Any) -> RankerSettings:
-    """The published settings of a ranker, with changes. Raises SettingsError."""
+    """The published settings of an architecture, with changes. Raises SettingsError."""
     if ranker not in ARCHITECTURES:
-        raise SettingsError(f"ranker {ranker!r} is not one of {', '.join(ARCHITECTURES)}")
+        raise SettingsError(f"architecture {ranker!r} is not one of {', '.join(ARCHITECTURES)}")
     return RankerSettings.from_dict({"ranker": ranker, **ARCHITECTURES[ranker].defaults, **changes})
 
 
 def build(
     settings: RankerSettings, vectors: Tensor, encoder: Encoder | None = None, *, device: str = "auto"
 ) -> nn.Module:
-    """The untrained ranker over frozen word vectors [V, dimensions], or over an encoder, which it freezes.
+    """Build an untrained ranker over frozen word vectors [V, dimensions], or over an encoder.
 
-    The encoder is that of the settings, loaded to ``device``, unless one is given. Raises SettingsError if
-    none is named, and EncoderError.
+    What the settings say is frozen of the encoder is frozen.
+
+    Unless an encoder is given, that of the settings is loaded to ``device``. Raises SettingsError if none is
+    named, and EncoderError.
     """
     kind = ARCHITECTURES[settings.ranker]
     if kind.reads == "vectors":
@@ -259,14 +262,14 @@ def build(
 
 
 def encoder_of(model: nn.Module) -> Encoder | None:
-    """The encoder below a ranker."""
+    """The encoder that a ranker is built over, if any."""
     return next((module for module in model.modules() if isinstance(module, Encoder)), None)
 
 
 def reader_for(
     settings: RankerSettings, encoder: Encoder | None, cached_documents: int = 20_000
 ) -> Reader | None:
-    """What reads word pieces for a ranker over this encoder; nothing for one without."""
+    """The reader of word pieces for a ranker over this encoder; None without one."""
     if encoder is None:
         return None
     kind = ARCHITECTURES[settings.ranker]
@@ -275,7 +278,7 @@ def reader_for(
 
 
 def load_encoder(settings: RankerSettings, device: str = "auto") -> Encoder | None:
-    """The one that a ranker of these settings reads through. Raises SettingsError if none is named."""
+    """The encoder of these settings, if the architecture has one. Raises SettingsError if none is named."""
     if ARCHITECTURES[settings.ranker].reads == "vectors":
         return None
     if not settings.encoder:
@@ -284,11 +287,11 @@ def load_encoder(settings: RankerSettings, device: str = "auto") -> Encoder | No
 
 
 def learned_state(model: nn.Module) -> dict[str, Tensor]:
-    """The part of a model's state that training changes: all but a frozen encoder's weights."""
+    """The part of a model's state that training changes: everything except a frozen encoder's weights."""
     frozen = {name for name, parameter in model.named_parameters() if not parameter.requires_grad}
     encoder = encoder_of(model)
     if encoder is not None:
-        # Buffers of an encoder are constants, such as the numbers of its positions.
+        # An encoder's buffers are constants, such as position ids.
         buffers = {id(buffer) for buffer in encoder.buffers()}
         frozen |= {name for name, buffer in model.named_buffers() if id(buffer) in buffers}
     return {name: value for name, value in model.state_dict().items() if name not in frozen}

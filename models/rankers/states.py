@@ -1,4 +1,4 @@
-"""An encoder's states as what a ranker stands on: of pairs for BERT and JBERT, of words for BJPDRMM.
+"""An encoder's states as a ranker's input: of pairs for BERT and JBERT, of words for BJPDRMM.
 
 Pappas and Androutsopoulos 2021, Sections 2.3 and 2.4, Figure 3.
 """
@@ -11,7 +11,7 @@ from bioqa.models.rankers.batch import Batch
 
 
 class LayerMix(nn.Module):
-    """-ADAPT: a learned mixture of all layers' states, its shares a softmax."""
+    """-ADAPT: a mixture of all layers' states with learned softmax weights."""
 
     def __init__(self, layers: int) -> None:
         super().__init__()

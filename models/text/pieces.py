@@ -1,7 +1,7 @@
-"""Word pieces with static vectors: every word falls into some, so none is without a vector.
+"""Word pieces with static vectors: every word is split into known pieces, so no word lacks a vector.
 
-The vectors come from a sentence encoder, which every piece went through once, alone, as in model2vec (Tulkens
-and van Dongen 2024; models.training.pieces). Words are split as WordPiece does: the longest piece first.
+The vectors come from a sentence encoder that read each piece once, alone, as in model2vec (Tulkens and van
+Dongen 2024; bioqa.models.training.pieces). Words are split as WordPiece does: the longest piece first.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ from bioqa.models.arrays import Floats
 from bioqa.models.text.words import END
 
 CONTINUES = "##"
-"""What the name of a piece begins with that goes on with a word."""
+"""Prefix of pieces that continue a word rather than begin it."""
 
 LONGEST = 100
-"""Characters of a word that are looked at."""
+"""Only this many characters of a word are split: bounds the work for a text that is one long string."""
 
 FILES = ("pieces.txt", "pieces.safetensors")
 
@@ -32,7 +32,7 @@ class PiecesError(BioqaError):
 
 
 class _Splits(dict[str, tuple[int, ...]]):
-    """Piece numbers by term, looked up at C speed; the first ``known`` terms asked for are kept."""
+    """Piece numbers by term: a dict, for lookups at C speed, that caches the first ``known`` terms."""
 
     def __init__(self, names: tuple[str, ...], known: int = 200_000) -> None:
         super().__init__({END: (len(names),)})
@@ -51,7 +51,7 @@ class _Splits(dict[str, tuple[int, ...]]):
             prefix = CONTINUES if begin else ""
             ends = range(len(term), begin, -1)
             end = next((end for end in ends if prefix + term[begin:end] in self._numbers), None)
-            # A character that no piece has is left out.
+            # A character that is no piece is skipped.
             if end is not None:
                 yield self._numbers[prefix + term[begin:end]]
             begin = end or begin + 1
@@ -73,7 +73,7 @@ class WordPieces:
     idf: Floats
     """[P] ``bioqa.models.text.frequencies.inverse_document_frequencies`` over the corpus."""
     splits: dict[str, tuple[int, ...]] = field(init=False, repr=False)
-    """Piece numbers by term (``models.text.words.terms``), any term; ``END`` has the number P."""
+    """Piece numbers by term (``models.text.words.terms``), any term; ``END`` has number P."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "splits", _Splits(self.names))
@@ -86,7 +86,7 @@ class WordPieces:
         return digest.hexdigest()
 
     def save(self, folder: Path) -> None:
-        """Writes ``pieces.txt`` and ``pieces.safetensors`` (vectors of eight bits a number)."""
+        """Write ``pieces.txt`` and ``pieces.safetensors`` (vectors with eight bits a component)."""
         (folder / FILES[0]).write_text("\n".join(self.names), encoding="utf-8", newline="\n")
         save_file(
             {"vectors": _steps(self.vectors), "idf": self.idf.astype(np.float16)},
@@ -95,7 +95,7 @@ class WordPieces:
 
     @classmethod
     def load(cls, folder: Path) -> "WordPieces":
-        """Raises PiecesError, naming the folder and what does not fit."""
+        """Raises PiecesError, naming the folder and what is wrong."""
         try:
             names = tuple((folder / FILES[0]).read_text(encoding="utf-8").split("\n"))
             tensors = load_file(folder / FILES[1])
@@ -108,19 +108,19 @@ class WordPieces:
 
 
 def unit(vectors: Floats) -> Floats:
-    """[…, dimensions] brought to length one; nought stays nought."""
+    """[…, dimensions] scaled to length one; zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     scaled: Floats = vectors / np.maximum(lengths, 1e-9)
     return scaled.astype(np.float32)
 
 
 def as_stored(vectors: Floats) -> Floats:
-    """The directions as files hold them: a ranker is trained with the very numbers that it will read."""
+    """Rounded as in files, so that a ranker is trained with exactly the numbers that it will load."""
     return unit(_steps(vectors).astype(np.float32))
 
 
 def _steps(vectors: Floats) -> np.ndarray:
-    """Each vector in steps of a 127th of its largest component."""
+    """Each vector as int8, in units of 1/127 of its largest component."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     steps: np.ndarray = np.rint(127 * vectors / np.maximum(largest, 1e-9)).astype(np.int8)
     return steps

@@ -1,7 +1,7 @@
 """Documents and questions as numbers: packed word and stem ids, one run for each text unit.
 
-Packed, not padded: a unit's ids lie one behind the other and its length says where it ends, so that what
-is computed of a sentence cannot depend on its neighbours in a batch.
+Packed, not padded: ids of consecutive units are concatenated and lengths mark where each ends, so that what
+is computed from a sentence cannot depend on its neighbours in a batch.
 """
 
 from bisect import bisect_left
@@ -34,9 +34,9 @@ class TokenisedDocument:
     characters: Ints
     """[sentences]"""
     titles: Booleans
-    """[sentences] True for those of the title."""
+    """[sentences] whether the sentence belongs to the title"""
     pieces: Ints
-    """Word pieces of the retrieval terms; none where the vocabulary has none."""
+    """Word pieces of the retrieval terms; empty if the vocabulary has no pieces."""
     piece_counts: Ints
 
 
@@ -46,7 +46,7 @@ class TokenisedQuestion:
     stems: Ints
     characters: int
     pieces: Ints
-    """Distinct word pieces, those of stop words left out."""
+    """Distinct word pieces, without those of stop words."""
 
 
 def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestion:
@@ -64,10 +64,10 @@ def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestio
 
 
 def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) -> list[TokenisedDocument]:
-    """All at once, which is 1.3 to 1.6 times as fast: what many of them have is looked up once."""
+    """Tokenise documents together: 1.3 to 1.6 times as fast, as shared strings are looked up once."""
     sizes = [len(document.sentences) for document in documents]
-    # Cleaning and the cut into terms never reach over white space, so each distinct string between it is
-    # cleaned, cut and looked up once. Few of them are outside ASCII, which the faster ways do not take.
+    # Neither cleaning nor splitting into terms crosses white space, so each distinct string between spaces is
+    # cleaned, split and looked up once. ASCII strings come apart: `words` and `terms` are faster for them.
     sentences = [d.sentence_text(s).replace(END, " ").split() for d in documents for s in d.sentences]
     running = [*chain.from_iterable(sentences)]
     strings = sorted(dict.fromkeys(running), key=str.isascii)
@@ -75,7 +75,7 @@ def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) ->
     places = np.array([*map(numbers.__getitem__, running)], dtype=np.int64)
     lengths = np.array([*map(len, sentences)], dtype=np.int64)
     first_plain = bisect_left(strings, True, key=str.isascii)
-    # The end of each is marked, so that many are cleaned and cut at once.
+    # Joined with END marks, so that one call cleans and splits them all.
     joined = [f" {END} ".join([*group, ""]) for group in (strings[:first_plain], strings[first_plain:])]
     found = [*chain.from_iterable(map(terms, joined))]
     word_ids = map(vocabulary.word_ids.__getitem__, chain.from_iterable(map(words, joined)))
@@ -103,7 +103,7 @@ def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) ->
 
 
 def _packed(ids: Iterable[int], end: int) -> tuple[Ints, Ints]:
-    """The ids of all strings, stop words left out, and how many each has."""
+    """The ids of all strings without stop words, and the number of ids of each string."""
     found = np.array([*ids], dtype=np.int64)
     found = found[found != STOP]
     ends = np.flatnonzero(found == end)
@@ -113,10 +113,10 @@ def _packed(ids: Iterable[int], end: int) -> tuple[Ints, Ints]:
 def _spread(
     ids: Ints, counts: Ints, places: Ints, lengths: Ints, sizes: Sequence[int]
 ) -> list[tuple[Ints, Ints]]:
-    """Of each document, of ``sizes`` units: its ids, and how many each unit has.
+    """For each document, of ``sizes`` units: its ids, and the number of ids of each unit.
 
-    ``ids``, ``counts``: of the distinct strings. ``places``: the number of each string of the text.
-    ``lengths``: strings of each unit.
+    ``ids``, ``counts``: those of the distinct strings. ``places``: for each string of the running text, the
+    number of its distinct string. ``lengths``: strings of each unit.
     """
     repeats = counts[places]
     ends = np.cumsum(repeats)
@@ -128,24 +128,24 @@ def _spread(
     for size in sizes:
         of_units = unit_counts[unit : unit + size].copy()
         stop = begin + int(of_units.sum())
-        # Copies, as a part would hold on to the whole.
+        # Copies: a view would keep the whole batch in memory for as long as one document is cached.
         spread.append((of_text[begin:stop].copy(), of_units))
         unit, begin = unit + size, stop
     return spread
 
 
 class DocumentCache(Generic[T]):
-    """What is made of documents, the ``capacity`` most recently used: popular citations come back often."""
+    """Least-recently-used cache of values computed from documents: popular citations are candidates often."""
 
     def __init__(self, make: Callable[[Sequence[Document]], Sequence[T]], capacity: int) -> None:
-        """``make``: of several documents at once, in their order."""
+        """``make`` computes the values of several documents at once, in their order."""
         self._make = make
         self._capacity = capacity
         self._known: OrderedDict[tuple[str, str, str], T] = OrderedDict()
         self._lock = Lock()
 
     def __call__(self, documents: Sequence[Document]) -> list[T]:
-        # Not the version: PubMed revises most citations without a new one.
+        # The text rather than the version: PubMed revises most citations without a new version number.
         keys = [(document.pmid, document.title, document.abstract) for document in documents]
         found: dict[tuple[str, str, str], T] = {}
         with self._lock:
@@ -159,7 +159,7 @@ class DocumentCache(Generic[T]):
             found |= made
             with self._lock:
                 for key in missing:
-                    # A text that somebody sent: of any size, and hardly ever to come back.
+                    # Without a PMID it was sent by a client: of any size, and unlikely to be sent again.
                     if key[0]:
                         self._known[key] = found[key]
                 while len(self._known) > self._capacity:
@@ -168,7 +168,7 @@ class DocumentCache(Generic[T]):
 
 
 class DocumentTokens:
-    """Tokenises documents, keeping those most recently used."""
+    """Tokenises documents and caches those most recently used."""
 
     def __init__(self, vocabulary: Vocabulary, capacity: int = 20_000) -> None:
         self._tokenised = DocumentCache(lambda found: tokenise_documents(found, vocabulary), capacity)

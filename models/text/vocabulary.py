@@ -1,7 +1,7 @@
 """The corpus in numbers: words with IDF and vectors, stems with IDF.
 
-``Vocabulary.build`` reads a corpus once; the result is stored with every checkpoint, so that a ranker
-answers with the very numbers that it was trained with.
+``Vocabulary.build`` reads a corpus once. The result is stored with every checkpoint, so that a ranker
+answers with exactly the numbers that it was trained with.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from bioqa.models.text.pieces import PiecesError, WordPieces
 from bioqa.models.text.words import END, STOP_WORDS, stem, terms, unknown_id, words
 
 STOP = -(1 << 40)
-"""The id of stop words among stems: outside those of unknown words."""
+"""Stem id of stop words: outside the range of ``unknown_id``."""
 
 END_ID = STOP - 1
 """The id of ``bioqa.models.text.words.END``."""
@@ -47,7 +47,7 @@ class Means:
 
 
 class _WordIds(dict[str, int]):
-    """Looked up at C speed; only unknown words come to Python."""
+    """A dict, so that known words are looked up at C speed; only unknown ones call Python."""
 
     def __missing__(self, word: str) -> int:
         return unknown_id(word)
@@ -75,14 +75,14 @@ class Vocabulary:
     vectors: Floats
     """[V, dimensions] skip-gram vectors, not normalised."""
     terms: tuple[str, ...]
-    """Retrieval terms (``bioqa.models.text.words.terms``), stop words left out."""
+    """Retrieval terms (``bioqa.models.text.words.terms``), without stop words."""
     term_stems: Ints
     """[U] stem ids"""
     stem_idf: Floats
     """[T] as ``idf``"""
     means: Means
     pieces: WordPieces | None = None
-    """For the soft features; nothing where there was no encoder to take them from."""
+    """For the soft features; None if it was built without an encoder."""
     word_ids: dict[str, int] = field(init=False, repr=False)
     """By word; ``unknown_id`` outside the vocabulary."""
     term_ids: dict[str, int] = field(init=False, repr=False)
@@ -91,7 +91,7 @@ class Vocabulary:
     def __post_init__(self) -> None:
         word_ids = _WordIds({END: END_ID} | {word: i for i, word in enumerate(self.words)})
         of_terms = dict(zip(self.terms, self.term_stems.tolist(), strict=True))
-        # One term suffices to know a stem again: stemming it gives the stem's name.
+        # Stems are stored without names: stemming any one of its terms gives a stem's name back.
         names = {number: term for term, number in reversed(of_terms.items())}
         term_ids = _TermIds(of_terms, {stem(term): number for number, term in names.items()})
         object.__setattr__(self, "word_ids", word_ids)
@@ -109,7 +109,7 @@ class Vocabulary:
         return digest.hexdigest()
 
     def idf_of(self, ids: Ints) -> Floats:
-        """IDF by word id; an unknown word has the table's maximum."""
+        """IDF by word id; an unknown word gets the table's maximum."""
         return _lookup(self.idf, ids)
 
     def stem_idf_of(self, ids: Ints) -> Floats:
@@ -119,9 +119,9 @@ class Vocabulary:
     def build(
         cls, documents: Iterable[Document], *, dimensions: int = 30, min_count: int = 5, seed: int = 1
     ) -> "Vocabulary":
-        """Counts the corpus and trains skip-gram word2vec on it; needs gensim (the extra ``train``).
+        """Count the corpus and train skip-gram word2vec on it; needs gensim (the extra ``train``).
 
-        Words and terms seen fewer than ``min_count`` times are left out. Vectors differ in their last
+        Words and terms seen fewer than ``min_count`` times are excluded. Vectors differ in their last
         digits from run to run, as gensim's two threads race.
         """
         counts = _Counts()
@@ -145,8 +145,8 @@ class Vocabulary:
         )
 
     def save(self, folder: Path) -> None:
-        """Writes ``vocabulary.txt``, ``terms.txt`` and ``vocabulary.safetensors`` (half precision), and the
-        word pieces' files if it has them.
+        """Write ``vocabulary.txt``, ``terms.txt`` and ``vocabulary.safetensors`` (half precision), and the
+        word pieces' files if there are any.
         """
         for name, lines in zip(FILES[:2], (self.words, self.terms), strict=True):
             (folder / name).write_text("\n".join(lines), encoding="utf-8", newline="\n")
@@ -167,7 +167,7 @@ class Vocabulary:
     def load(cls, folder: Path, pieces_folder: Path | None = None) -> "Vocabulary":
         """``pieces_folder``: where the word pieces' files lie, if they are not beside the others.
 
-        Raises VocabularyError, naming the folder and what does not fit.
+        Raises VocabularyError, naming the folder and what is wrong.
         """
         pieces_folder = pieces_folder or folder
         try:
@@ -201,7 +201,7 @@ def files_fingerprint(folder: Path) -> str:
 
 
 class _Counts:
-    """What one pass over the corpus counts."""
+    """Counts of one pass over the corpus."""
 
     def __init__(self) -> None:
         self.documents = 0
@@ -212,7 +212,7 @@ class _Counts:
         self.stem_documents: Counter[str] = Counter()
 
     def add(self, document: Document) -> Iterator[list[str]]:
-        """Counts the document and gives the words of its sentences."""
+        """Count the document, and yield the words of each of its sentences."""
         distinct_words: set[str] = set()
         distinct_terms: set[str] = set()
         self.documents += 1
@@ -245,7 +245,7 @@ def _idf(document_counts: list[int], documents: int) -> Floats:
 
 
 def _half(values: Floats) -> Floats:
-    """To half precision, as files hold it: a ranker is trained with the very numbers that it will read."""
+    """Rounded as in files, so that a ranker is trained with exactly the numbers that it will load."""
     return values.astype(np.float16).astype(np.float32)
 
 
@@ -256,7 +256,7 @@ def _lookup(table: Floats, ids: Ints) -> Floats:
 def _word2vec(
     sentences: list[list[str]], kept: list[str], dimensions: int, min_count: int, seed: int
 ) -> Floats:
-    # Only training needs gensim, so only training imports it.
+    # Imported here: gensim is in the extra `train`, and answering does not need it.
     from gensim.models import Word2Vec
 
     model = Word2Vec(

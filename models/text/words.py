@@ -1,8 +1,8 @@
 """Words as the rankers see them.
 
 Cleaning is the "bioclean" of the BioASQ word vectors that McDonald et al. 2018 and Pappas and
-Androutsopoulos 2021 used: quotes and slashes go (so ``IL-2/TNF-α`` is one word), punctuation goes, hyphens
-and everything outside ASCII stay.
+Androutsopoulos 2021 used: quotes and slashes are deleted (so ``IL-2/TNF-α`` is one word), as is punctuation;
+hyphens and everything outside ASCII stay.
 """
 
 import re
@@ -31,13 +31,13 @@ STOP_WORDS = frozenset(
 
 def words(text: str) -> list[str]:
     """The cleaned words of a text, in order."""
-    # Either way the same; translate is the faster for plain ASCII, and seven times slower for the rest.
+    # Both give the same; translate is faster for ASCII, but seven times slower for other text.
     cleaned = text.translate(_CLEAN) if text.isascii() else _DELETED.sub("", text)
     return cleaned.lower().split()
 
 
 END = "\0"
-"""Marks a sentence's end among words and terms (bioqa.models.text.tokens); no text has it."""
+"""Marks the end of a string among words and terms (bioqa.models.text.tokens); removed from texts."""
 
 _TERMS = re.compile(r"[^\W_]+|\0")
 _SEPARATORS = {code: " " for code in range(1, 128) if not chr(code).isalnum()}
@@ -52,14 +52,14 @@ def terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 18)
 def stem(term: str) -> str:
-    """The Snowball stem; nothing for a stop word."""
+    """The Snowball stem; empty for a stop word."""
     return "" if term in STOP_WORDS else str(_STEMMER.stem(term))
 
 
 def unknown_id(word: str) -> int:
     """A negative number for a word outside the vocabulary, the same in every process.
 
-    Two unknown words share a number once in four billion pairs; an exact match of unknown words counts for
-    the features, so dropping them instead would lose the rarest and most telling words of a question.
+    Two unknown words share a number once in four billion pairs. They are not dropped, because features count
+    exact matches, and unknown words are the rarest and most telling ones of a question.
     """
     return -1 - zlib.crc32(word.encode("utf-8", "surrogatepass"))

@@ -31,7 +31,7 @@ class Searcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Documents of one question, with features not yet scaled and what is gold among them."""
+    """Documents of one question, with features before scaling and gold labels."""
 
     candidates: tuple[Candidate, ...]
     tokens: tuple[TokenisedDocument, ...]
@@ -49,7 +49,7 @@ class Prepared:
     response: Response
     question: TokenisedQuestion
     retrieved: Pool
-    """What the first stage found."""
+    """The candidates of the first stage."""
     gold: Pool
     """The gold documents that the index holds, retrieved or not: for the AUC of sentences within them."""
 
@@ -62,7 +62,7 @@ def prepare(
     size: int = 100,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Prepared]:
-    """Retrieves ``size`` candidates a question and computes their features."""
+    """Retrieve ``size`` candidates a question and compute their features."""
     tokens = DocumentTokens(vocabulary, capacity=1 << 20)
     extract = FeatureExtractor(vocabulary)
     prepared = []
@@ -102,15 +102,15 @@ def _pool(
 
 
 def scaling_of(prepared: Iterable[Prepared]) -> Scaling:
-    """From the retrieved documents of the training questions."""
+    """Scaling by the retrieved documents of the training questions."""
     return Scaling.of([p.retrieved.features for p in prepared])
 
 
 def fingerprint(questions: Iterable[Prepared]) -> str:
     """SHA-256 of what can be learned from the questions: texts, candidates, gold documents and snippets.
 
-    Features follow from these and the vocabulary. They are left out, as their last digits depend on the
-    machine.
+    Features follow from these and the vocabulary. They are not hashed, because their last digits depend on
+    the machine.
     """
     digest = hashlib.sha256()
     for question in questions:
@@ -128,13 +128,13 @@ def fingerprint(questions: Iterable[Prepared]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RankerInputs:
-    """How questions become what one ranker reads."""
+    """Turns questions into the input of one ranker."""
 
     settings: RankerSettings
     vocabulary: Vocabulary
     scaling: Scaling
     reader: Reader | None = None
-    """Of a ranker over an encoder."""
+    """For a ranker over an encoder."""
 
     @property
     def documents_only(self) -> bool:

@@ -1,4 +1,4 @@
-"""Development questions: a ranker's scores of them, and what the scores come to in measures."""
+"""Development questions: a ranker's scores of them, and the measures of these scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ class PoolScores:
     documents: Floats
     """[retrieved documents]"""
     sentences: Floats
-    """[sentences of all retrieved documents]; none of a ranker of documents alone"""
+    """[sentences of all retrieved documents]; empty for a ranker of documents alone"""
     gold_sentences: Floats
     """[sentences of all gold documents]; likewise"""
 
 
 class Development:
-    """Development questions in the form that one ranker reads, to be measured after every epoch."""
+    """Development questions as one ranker's input, prepared once and measured after every epoch."""
 
     def __init__(self, questions: Sequence[Prepared], inputs: RankerInputs) -> None:
         self.questions = questions
@@ -49,7 +49,7 @@ class Development:
         return scored
 
     def served_scores(self, model: nn.Module) -> list[PoolScores]:
-        """As ``scores``, with the sentence scores that ``Reranker`` serves where the ranker gives none."""
+        """``scores``, with the lexical sentence scores that are served for a ranker of documents alone."""
         scored = self.scores(model)
         if not self._documents_only:
             return scored
@@ -68,7 +68,7 @@ class Development:
     def measure(self, model: nn.Module) -> tuple[dict[str, float], float]:
         """Document MAP (edition 8), snippet F1 after calibration, AUC within gold documents; and their mean.
 
-        Each kind of ranker only by what it scores.
+        Rankers of documents alone are measured by document MAP.
         """
         scored = self.scores(model)
         documents = document_map(self.questions, [s.documents for s in scored])
@@ -101,7 +101,7 @@ def gold_auc(questions: Sequence[Prepared], scores: Sequence[Floats]) -> float:
 
 
 def gold_areas(questions: Sequence[Prepared], scores: Sequence[Floats]) -> dict[str, float]:
-    """Of each gold document whose sentences are of both kinds, by the question's id and the document's."""
+    """AUC of each gold document with relevant and irrelevant sentences, by question id and PMID."""
     areas = {}
     for question, of_question in zip(questions, scores, strict=True):
         ends = np.cumsum([len(tokens.word_counts) for tokens in question.gold.tokens])[:-1]

@@ -20,18 +20,18 @@ from bioqa.models.training.state import state_path
 from bioqa.models.training.train import TrainingData, make_checkpoint
 
 Preparing = Callable[[str, int, int], None]
-"""Called with the file's name, questions done, and questions in all."""
+"""Called with the file's name, the number of prepared questions, and the number of all."""
 
 
 def bundled_vocabulary() -> Vocabulary:
-    """The one that the default ranker was trained with."""
+    """The vocabulary of the default ranker."""
     if DEFAULT not in available():
         raise BioqaError("no vocabulary is bundled: make one with `bioqa vocabulary` and name it")
     return load_vocabulary(WEIGHTS / DEFAULT)
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:
-    """``NAME=VALUE`` settings, values as JSON or else as text. Raises SettingsError."""
+    """Parse ``NAME=VALUE`` settings; a value is JSON or else text. Raises SettingsError."""
     settings = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -50,7 +50,7 @@ def prepare_file(
     vocabulary: Vocabulary,
     progress: Preparing = lambda name, done, total: None,
 ) -> list[Prepared]:
-    """The questions of a golden file, prepared. Raises BioqaError if the index holds no gold."""
+    """Prepare a golden file's questions. Raises BioqaError if the index has none of their gold documents."""
     responses = read_golden(path).responses
     prepared = prepare(
         index, responses, vocabulary, progress=lambda done, total: progress(path.name, done, total)
@@ -70,11 +70,11 @@ class TrainingPlan:
     output: Path
     seed: int = 1
     vocabulary: Vocabulary | None = None
-    """The default ranker's, unless given."""
+    """None: the default ranker's."""
     device: str = "auto"
-    """Of the encoder, as in bioqa.models.encoders.loading."""
+    """Where an encoder runs, as in bioqa.models.encoders.loading."""
     states: Path | None = None
-    """Folder for a frozen encoder's states; ``OUTPUT.states`` unless given."""
+    """Folder for a frozen encoder's states; None: ``OUTPUT.states``."""
 
 
 def train_ranker(

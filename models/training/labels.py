@@ -9,10 +9,10 @@ from bioqa.models.arrays import Booleans
 
 
 def sentence_labels(document: Document, snippets: Iterable[Snippet]) -> Booleans:
-    """[sentences] True where a gold snippet of this document shares half of the sentence or of itself.
+    """[sentences] True if a gold snippet overlaps by at least half of the sentence or half of the snippet.
 
-    The papers compare cleaned texts; with exact offsets the overlap of spans says the same without
-    mistaking one of two equal sentences for the other (MODELS.md).
+    The papers compare cleaned texts. Exact offsets give the same labels, and do not confuse two sentences of
+    the same text.
     """
     spans = [
         (s.begin_section, s.begin, s.end)

@@ -44,7 +44,7 @@ class TrainingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """The questions to learn from, and the vocabulary that their word ids belong to."""
+    """Training questions, and the vocabulary of their word ids."""
 
     questions: Sequence[TrainingQuestion]
     vocabulary: Vocabulary
@@ -52,7 +52,7 @@ class TrainingSet:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What one epoch did; ``score`` decides which epoch's weights are kept."""
+    """Results of one epoch; the weights of the one with the highest ``score`` are kept."""
 
     number: int
     loss: float
@@ -80,8 +80,8 @@ def fit(
 ) -> list[Epoch]:
     """Train in place and leave the model with its best epoch's weights.
 
-    ``evaluate`` measures on development questions: named scores, and the one to be highest. A fine-tuned
-    encoder begins to learn after ``settings.frozen_epochs``. ``state``: a file to save every epoch in, and to
+    ``evaluate`` measures on development questions: named scores, and the one to maximise. A fine-tuned
+    encoder is trained after ``settings.frozen_epochs``. ``state``: a file to save every epoch in, and to
     resume from. Raises BioqaError if there is no pair to train on.
     """
     encoder = encoder_of(model) if settings.fine_tune else None
@@ -111,11 +111,11 @@ def fit(
 
 @dataclass(slots=True)
 class _Run:
-    """What changes while a model is trained."""
+    """The state of training: everything that changes from step to step."""
 
     model: nn.Module
     learned: Sequence[str]
-    """Names of what the model learns, in its state."""
+    """Names, in the model's state, of the weights that are trained."""
     optimiser: torch.optim.Optimizer
     generator: np.random.Generator
     best: dict[str, Tensor] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class _Run:
         self.model.load_state_dict(self.model.state_dict() | dict(weights))
 
     def save(self, state: StateFile) -> None:
-        """Both generators too: a resumed training draws what an uninterrupted one would have drawn."""
+        """Save the state, with both random generators: a resumed training draws what it would have drawn."""
         tensors = {f"model/{name}": value for name, value in self.weights().items()}
         tensors |= {f"best/{name}": value for name, value in self.best.items()}
         tensors |= {f"optimiser/{name}": value for name, value in moments(self.optimiser).items()}
@@ -144,7 +144,7 @@ class _Run:
         state.save(Snapshot(tensors, values))
 
     def resume(self, state: StateFile) -> None:
-        """Does nothing where nothing was saved. Raises BioqaError."""
+        """Restore a saved state, if there is one. Raises BioqaError."""
         if (snapshot := state.load()) is None:
             return
         try:
@@ -160,7 +160,7 @@ class _Run:
 
 
 def _optimiser(model: nn.Module, settings: RankerSettings) -> torch.optim.Optimizer:
-    """Adam; an encoder's weights have a rate of their own."""
+    """Adam, with a separate rate for an encoder's weights."""
     encoder = encoder_of(model)
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     of_encoder = {id(parameter) for parameter in encoder.parameters()} if encoder else set()
@@ -174,13 +174,13 @@ def _finished(epochs: Sequence[Epoch], settings: RankerSettings, *, fine_tuned: 
     if not epochs:
         return False
     best = max(epochs, key=lambda e: e.score).number
-    # An encoder that has not begun to learn is not out of patience.
+    # Patience counts from the epoch in which the encoder starts to be trained.
     since = max(best, settings.frozen_epochs) if fine_tuned else best
     return len(epochs) >= settings.epochs or len(epochs) - since >= settings.patience
 
 
 def _train_epoch(training: _Run, settings: RankerSettings, learned: TrainingSet) -> float:
-    """Each pair once; the mean loss of the steps."""
+    """Train on each pair once; returns the mean loss of the steps."""
     documents_only = ARCHITECTURES[settings.ranker].units == "documents"
     pairs = draw_pairs(
         learned.questions,
@@ -220,10 +220,10 @@ def draw_pairs(
     *,
     documents_only: bool = False,
 ) -> list[_Pair]:
-    """Each relevant candidate, beside random irrelevant ones of its question; shuffled.
+    """Each relevant candidate with random irrelevant ones of its question, shuffled.
 
-    A ranker that scores sentences learns nothing of where the answer stands from a relevant candidate without
-    a positive sentence, and the paper leaves those out. One of ``documents_only`` needs no sentence.
+    Relevant candidates without a positive sentence are dropped unless ``documents_only``: they would teach a
+    ranker of sentences that none of theirs is relevant.
     """
     pairs = []
     for number, question in enumerate(questions):
@@ -258,7 +258,7 @@ def _loss(model: nn.Module, settings: RankerSettings, learned: TrainingSet, pair
 
 
 def _pair_labels(questions: Sequence[TrainingQuestion], pairs: Sequence[_Pair]) -> tuple[Tensor, Tensor]:
-    """Of all sentences: whether positive, and weights by which irrelevant documents count as one."""
+    """Labels of all sentences, and weights by which several irrelevant documents count as one."""
     labels, weights = [], []
     for pair in pairs:
         question = questions[pair.question]
@@ -271,12 +271,12 @@ def _pair_labels(questions: Sequence[TrainingQuestion], pairs: Sequence[_Pair]) 
 
 
 def hinge_loss(documents: Tensor) -> Tensor:
-    """[pairs, 1 + irrelevant] the relevant one first: mean of max(0, 1 - relevant + irrelevant)."""
+    """[pairs, 1 + irrelevant], the relevant document first: mean of max(0, 1 - relevant + irrelevant)."""
     return relu(1.0 - documents[:, :1] + documents[:, 1:]).mean()
 
 
 def softmax_loss(documents: Tensor) -> Tensor:
-    """[pairs, 1 + irrelevant] the relevant one first: mean of -log of its share."""
+    """[pairs, 1 + irrelevant], the relevant document first: mean of -log of its softmax."""
     return -log_softmax(documents, dim=1)[:, 0].mean()
 
 
@@ -289,14 +289,15 @@ _DOCUMENT_LOSSES: dict[DocumentLoss, Callable[[Tensor], Tensor]] = {
 def cross_entropy_loss(
     sentences: Tensor, labels: Tensor, pairs: int, weights: Tensor | None = None
 ) -> Tensor:
-    """The sum over both documents' sentences (Pappas and Androutsopoulos 2021, Section 2.3), a pair."""
+    """Sum over both documents' sentences (Pappas and Androutsopoulos 2021, Section 2.3), mean over pairs."""
     return binary_cross_entropy_with_logits(sentences, labels, weights, reduction="sum") / pairs
 
 
 def listwise_loss(scores: Scores, batch: Batch, labels: Tensor) -> Tensor:
-    """Softmax over each relevant document's sentences: the mean of -log of its positive ones' shares.
+    """Softmax over each relevant document's sentences: mean of -log of its positive ones' shares.
 
-    Sentence choice within a document is what this asks for and what cross-entropy over all only implies.
+    It rewards the right order within a document directly; cross-entropy over all sentences does so only
+    indirectly.
     """
     documents = len(batch.document_features)
     positives = torch.zeros(documents).index_add(0, batch.unit_document, labels)

@@ -1,7 +1,7 @@
-"""Word pieces' vectors out of a sentence encoder, as model2vec makes them (Tulkens and van Dongen 2024).
+"""Word pieces' vectors distilled from a sentence encoder, as in model2vec (Tulkens and van Dongen 2024).
 
-Each piece goes through the encoder alone, between its special pieces; the mean of the states is brought to
-fewer dimensions by principal components. How rare a piece is, is counted in the corpus.
+The encoder reads each piece alone, between special pieces; the mean of the states is reduced to fewer
+dimensions by principal components. The pieces' IDF is counted in the corpus.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _AT_ONCE = 512
 def distil(
     encoder: str, documents: Iterable[Document], *, dimensions: int = 64, device: str = "auto"
 ) -> WordPieces:
-    """The pieces that occur in the documents, and every single character that the encoder knows.
+    """Distil the pieces that occur in the documents, and all of the encoder's single characters.
 
     Raises EncoderError, also for an encoder whose pieces are not WordPiece's.
     """
@@ -48,7 +48,7 @@ def distil(
 
 
 def _document_counts(names: tuple[str, ...], documents: Iterable[Document]) -> tuple[Floats, int]:
-    """In how many documents each piece occurs, and how many documents there are."""
+    """Document frequency of each piece, and the number of documents."""
     splits = WordPieces(names, np.zeros((len(names), 1), np.float32), np.zeros(len(names))).splits
     counts, total = np.zeros(len(names)), 0
     for document in documents:
@@ -76,7 +76,7 @@ def _states(transformer: nn.Module, tokeniser: Any, ids: torch.Tensor) -> Floats
 
 
 def principal_components(vectors: Floats, dimensions: int) -> Floats:
-    """[N, width] → [N, dimensions] along the directions in which they vary most, their mean taken off."""
+    """[N, width] → [N, dimensions]: projections on the directions of highest variance, after centring."""
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     _, directions = np.linalg.eigh(centred.T @ centred)
     projected: Floats = centred @ directions[:, ::-1][:, :dimensions]

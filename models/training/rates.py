@@ -1,12 +1,12 @@
-"""Learning rates that change while a ranker trains."""
+"""Schedule of learning rates."""
 
 LEAST = 0.02
-"""What a rate comes down to, of what it was."""
+"""Final learning rate as a fraction of the initial one."""
 
 
 def rate_factor(share: float, warm_up: float = 0.0) -> float:
-    """What a learning rate is multiplied by when that ``share`` of training is over: up to 1 in the share
-    ``warm_up``, then in a straight line down to ``LEAST``.
+    """Factor of a learning rate after this ``share`` of training: it rises to 1 during the share ``warm_up``,
+    then falls linearly to ``LEAST``.
     """
     if share < warm_up:
         return min(1.0, LEAST + share / warm_up)

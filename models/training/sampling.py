@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def sample(items: Sequence[T], count: int) -> list[T]:
-    """``count`` at random, in the order given; all for 0. A smaller sample is part of a larger one."""
+    """``count`` random items (0: all), in the order given. A smaller sample is a subset of a larger one."""
     places = list(range(len(items)))
     if count:
         random.Random(1).shuffle(places)  # noqa: S311

@@ -1,9 +1,9 @@
 """State of an interrupted training, so that the same command resumes it.
 
-One safetensors file beside the output: tensors (weights, the optimiser's moments, …) and, in its header as
-JSON, what is no tensor. Nothing is pickled. The file is replaced as a whole, and it names the training it
-belongs to: resuming from a state of other data, settings, seed or encoder would train a mixture of both, and
-the record would describe only one of them.
+One safetensors file beside the output: weights, the optimiser's moments and other tensors, and in its header,
+as JSON, everything else. Nothing is pickled. The file is replaced as a whole, and it names the training that
+it belongs to: resuming from a state of other data, settings, seed or encoder would train a mixture of both,
+and the record would describe only one of them.
 """
 
 import json
@@ -20,7 +20,7 @@ from torch import Tensor
 from bioqa.bioasq.errors import BioqaError
 
 Identity = Mapping[str, str | int | float | bool | None]
-"""What a training is, by name: settings, seed, fingerprints of its data and of its encoder."""
+"""What tells one training from another, by name: settings, seed, fingerprints of data and encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Snapshot:
 
 
 def state_path(output: Path) -> Path:
-    """The state's file beside what is trained."""
+    """The state's file beside the output."""
     return output.with_name(f"{output.name}.training.safetensors")
 
 
 class StateFile:
-    """Where a training of this identity keeps its state."""
+    """The file in which a training of this identity saves its state."""
 
     def __init__(self, path: Path, identity: Identity) -> None:
         self.path = path
@@ -95,7 +95,7 @@ class StateFile:
         self.path.unlink(missing_ok=True)
 
     def damaged(self, error: Exception) -> BioqaError:
-        """The error to raise where the state does not fit what is trained."""
+        """The error to raise if the state does not fit the model."""
         return BioqaError(
             f"{self.path}: no usable state of a training; delete the file to begin anew ({error!r})"
         )
@@ -108,7 +108,7 @@ def moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def set_moments(optimiser: torch.optim.Optimizer, values: Mapping[str, Tensor]) -> None:
-    """Raises ValueError for names that are none of ``moments``."""
+    """Restore ``moments``. Raises ValueError for other names."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in values.items():
         number, moment = name.split("/")

@@ -54,12 +54,13 @@ def train_model(
 ) -> Trained:
     """Train one ranker from one seed.
 
-    A ranker over an encoder takes the reader's, which fine-tuning changes. ``state``: a file that every epoch
-    is saved in, and that an interrupted training of the same data, settings, seed and encoder resumes from.
+    The encoder, if there is one, is the reader's, and fine-tuning changes it. ``state``: a file in which
+    every epoch is saved, and from which an interrupted training of the same data, settings, seed and encoder
+    resumes.
     """
     settings, vocabulary, reader = inputs.settings, inputs.vocabulary, inputs.reader
     kept = None if state is None else StateFile(state, _identity(inputs, train, development, seed))
-    # Dropout draws from torch's generator as well, while an encoder is fine-tuned.
+    # Weights are drawn from torch's generator; so is dropout, while an encoder is fine-tuned.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = None if reader is None else reader.encoder
@@ -76,7 +77,7 @@ def _identity(
     encoder = None if inputs.reader is None else inputs.reader.encoder.fingerprint
     return {
         **inputs.settings.as_dict(),
-        # Its fingerprint, whatever the name or folder that it was opened by.
+        # Its fingerprint rather than its name: the same encoder may be opened by another path.
         "encoder": encoder,
         "seed": seed,
         "vocabulary": inputs.vocabulary.fingerprint,
@@ -111,10 +112,10 @@ def make_checkpoint(
     progress: Callable[[Epoch], None] = lambda epoch: None,
     state: Path | None = None,
 ) -> Checkpoint:
-    """Train, calibrate on dev and measure on dev. ``record``: what to note of the training data.
+    """Train, calibrate on dev and measure on dev. ``record``: what to store about the training data.
 
     A ranker of documents alone is calibrated with the lexical sentence scores that it is served with.
-    ``encoder``: of the settings, if the ranker has one; fine-tuning changes it. ``state``: as for
+    ``encoder``: that of the settings, if there is one; fine-tuning changes it. ``state``: as for
     ``train_model``.
     """
     scaling = scaling_of(data.train)

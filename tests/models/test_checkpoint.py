@@ -149,7 +149,7 @@ def test_weights_that_do_not_fit_are_named(
         ({"format": 2}, "format 2, this version reads 1"),
         ({"format": None}, "format None, this version reads 1"),
         ({"settings": {"ranker": "jpdrmm", "colour": 3}}, "unknown settings: colour"),
-        ({"settings": {"ranker": "nosuch"}}, "ranker 'nosuch' is not one of"),
+        ({"settings": {"ranker": "nosuch"}}, "architecture 'nosuch' is not one of"),
         ({"settings": {"ranker": "jpdrmm", "dimensions": "six"}}, "dimensions 'six' is not a whole number"),
         ({"settings": None}, "settings"),
         ({"calibration": {"sentence_scale": 1.0, "slope": 2}}, "slope"),

@@ -123,7 +123,7 @@ def test_frozen_weights_in_the_checkpoint(folder: Path) -> None:
     path = folder / "model.safetensors"
     name = "sentence_ranker.text_ranker.encoder.transformer.embeddings.word_embeddings.weight"
     save_file({**load_file(path), name: torch.zeros(3)}, path)
-    _refused(folder, f"weights of what is frozen: {name}")
+    _refused(folder, f"holds weights that are frozen: {name}")
 
 
 def test_a_tuned_weight_that_is_missing(folder: Path) -> None:

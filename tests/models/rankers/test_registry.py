@@ -198,7 +198,7 @@ def test_wrong_settings_are_named_with_their_value(changes: dict[str, Any], mess
 
 def test_a_ranker_that_does_not_exist() -> None:
     for make in (settings_of, RankerSettings):
-        with pytest.raises(SettingsError, match="ranker 'nosuch' is not one of pdrmm, sentence-pdrmm"):
+        with pytest.raises(SettingsError, match="architecture 'nosuch' is not one of pdrmm, sentence-pdrmm"):
             make("nosuch")
     with pytest.raises(SettingsError, match="no ranker is named"):
         RankerSettings.from_dict({"epochs": 3})
