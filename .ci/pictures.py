@@ -48,7 +48,7 @@ def terminal(index: Path) -> None:
         console = Terminal(record=True, width=100, highlight=False, markup=False, file=nowhere)
         console.print(Text(f'$ bioqa ask "{QUESTION}" --max-documents 3 --max-snippets 3\n'))
         with bioqa.open_index(index) as opened:
-            answerer = Answerer(opened.back_end, bioqa.load_ranker())
+            answerer = Answerer(opened.back_end, bioqa.load_ranker(threads=1))
             for _ in range(3):  # the first question is slower
                 answer = answerer.answer(Question("", QUESTION), SearchOptions(3, 3))
         answering.out = console
