@@ -1,11 +1,11 @@
-"""Elasticsearch beside the embedded index: quality on a golden file, how far answers agree, query times.
+"""Elasticsearch compared with the embedded index: quality on a golden file, agreement, query times.
 
     python -m bench.elastic parity FILE... --url http://127.0.0.1:9200 --questions GOLDEN [--shards 3]
     python -m bench.elastic queries --url http://127.0.0.1:9200/NAME --questions GOLDEN [--rounds 3]
 
-``parity`` loads the MEDLINE files into a temporary folder and into two indices of the server, one with the
-shipped k1 and b and one with tantivy's, which it deletes afterwards. ``queries`` measures an index that is
-there. Measures as in bench.retrieval.
+``parity`` loads the MEDLINE files into a temporary folder, and into two indices of the server, one with the
+default k1 and b and one with tantivy's, which are deleted afterwards. ``queries`` measures an existing index.
+The measures are those of bench.retrieval.
 """
 
 import argparse
@@ -36,14 +36,14 @@ from bioqa.models.experiments.results import paired_p
 
 TOP = 100
 TANTIVYS = (1.2, 0.75)
-"""Its k1 and b, which it fixes."""
+"""k1 and b of tantivy, which cannot be changed."""
 
-TOGETHER = 16
-"""Questions that one msearch asks."""
+QUESTIONS_PER_REQUEST = 16
+"""Questions in one multi-search request."""
 
 LIMIT = date(2015, 1, 1)
 
-Asked = TypeVar("Asked")
+Query = TypeVar("Query")
 
 
 def main() -> None:
@@ -59,20 +59,20 @@ def main() -> None:
     options = parser.parse_args()
     golden = read_golden(options.questions).responses
     questions = [response.question.body for response in golden]
-    at = parse_address(options.url)
+    address = parse_address(options.url)
     if options.what == "queries":
-        with ElasticIndex.open(connect(at), at) as index:
+        with ElasticIndex.open(connect(address), address) as index:
             report_speed(index, questions, options.rounds)
         return
     with tempfile.TemporaryDirectory() as folder:
         load(options.files, Path(folder, "index"))
         with TantivyIndex.open(Path(folder, "index")) as embedded:
             gold = [response.documents for response in golden]
-            reference = Run.of(embedded, questions, gold)
+            reference = Retrieval.of(embedded, questions, gold)
             print(reference.row("tantivy, k1 1.2 b .75", reference))
             for shape in (Shape(options.shards, 0, *TANTIVYS), Shape(options.shards)):
-                with loaded(at, options.files, shape) as index:
-                    run = Run.of(index, questions, gold)
+                with loaded(address, options.files, shape) as index:
+                    run = Retrieval.of(index, questions, gold)
                     print(run.row(f"Elasticsearch, k1 {shape.k1} b {shape.b}", reference), flush=True)
                     if shape == Shape(options.shards):
                         report_speed(embedded, questions, options.rounds)
@@ -80,11 +80,13 @@ def main() -> None:
 
 
 @contextmanager
-def loaded(at: IndexAddress, files: Sequence[Path], shape: Shape = DEFAULT_SHAPE) -> Iterator[ElasticIndex]:
-    """An index of these files, merged, and deleted afterwards."""
+def loaded(
+    address: IndexAddress, files: Sequence[Path], shape: Shape = DEFAULT_SHAPE
+) -> Iterator[ElasticIndex]:
+    """Yield an index of these files, merged into one segment; it is deleted afterwards."""
     name = f"bioqa-bench-{time.time_ns()}"
-    client = connect(at).options(request_timeout=3600)
-    index = ElasticIndex.create(client, IndexAddress(at.hosts, name), shape=shape)
+    client = connect(address).options(request_timeout=3600)
+    index = ElasticIndex.create(client, IndexAddress(address.hosts, name), shape=shape)
     try:
         load(files, ElasticTarget(index))
         client.indices.forcemerge(index=name, max_num_segments=1)
@@ -95,15 +97,15 @@ def loaded(at: IndexAddress, files: Sequence[Path], shape: Shape = DEFAULT_SHAPE
 
 
 @dataclass(frozen=True)
-class Run:
-    """What an index finds for each question, and how good that is."""
+class Retrieval:
+    """An index's candidates for each question, and their measures."""
 
-    found: list[list[Candidate]]
+    candidates: list[list[Candidate]]
     recalls: list[float]
     precisions: list[float]
 
     @classmethod
-    def of(cls, index: SearchIndex, questions: Sequence[str], golden: Sequence[Sequence[str]]) -> "Run":
+    def of(cls, index: SearchIndex, questions: Sequence[str], golden: Sequence[Sequence[str]]) -> "Retrieval":
         found = [index.search(question, TOP) for question in questions]
         measures = [
             (document_measures(gold, urls, 8).recall, document_measures(gold, urls[:10], 8).average_precision)
@@ -113,8 +115,8 @@ class Run:
         ]
         return cls(found, [recall for recall, _ in measures], [precision for _, precision in measures])
 
-    def row(self, name: str, beside: "Run") -> str:
-        pairs = list(zip(self.found, beside.found, strict=True))
+    def row(self, name: str, beside: "Retrieval") -> str:
+        pairs = list(zip(self.candidates, beside.candidates, strict=True))
         same = fmean(urls(a) == urls(b) for a, b in pairs)
         first = fmean(urls(a)[:10] == urls(b)[:10] for a, b in pairs)
         shared = fmean(len(set(urls(a)) & set(urls(b))) / max(1, len(a), len(b)) for a, b in pairs)
@@ -136,18 +138,24 @@ def report_speed(index: SearchIndex, questions: Sequence[str], rounds: int) -> N
         f"{stats.name}: {stats.documents} documents, {stats.size_bytes / 1e6:.0f} MB; "
         f"{len(questions)} questions, top {TOP}"
     )
-    several = [questions[begin : begin + TOGETHER] for begin in range(0, len(questions), TOGETHER)]
+    several = [
+        questions[begin : begin + QUESTIONS_PER_REQUEST]
+        for begin in range(0, len(questions), QUESTIONS_PER_REQUEST)
+    ]
     report_times("first round, one by one", lambda q: index.search(q, TOP), questions, 1)
     for _ in range(rounds):
         report_times("one by one", lambda q: index.search(q, TOP), questions, 1)
         report_times("with a date limit", lambda q: index.search(q, TOP, LIMIT), questions, 1)
         report_times("the ten best", lambda q: index.search(q, 10), questions, 1)
         report_times(
-            f"{TOGETHER} together, each", lambda some: index.search_many(some, TOP), several, TOGETHER
+            f"{QUESTIONS_PER_REQUEST} together, each",
+            lambda some: index.search_many(some, TOP),
+            several,
+            QUESTIONS_PER_REQUEST,
         )
 
 
-def report_times(name: str, ask: Callable[[Asked], object], questions: Sequence[Asked], each: int) -> None:
+def report_times(name: str, ask: Callable[[Query], object], questions: Sequence[Query], each: int) -> None:
     times = []
     for question in questions:
         begun = time.perf_counter()

@@ -1,12 +1,12 @@
-"""Elasticsearch's analyser, k1 and b, chosen on development questions.
+"""Choosing Elasticsearch's analyser, k1 and b on development questions.
 
     python -m bench.elastic_grid FILE... --url http://127.0.0.1:9200 --questions GOLDEN
         [--analyser standard,ours,porter2,fold] [--similarity]
 
-The MEDLINE files are indexed once, each analyser being a sub-field of one text field; the index
-``bioqa-grid``, made for it, is deleted afterwards. Measures are recall among the 100 best documents and
-edition 8's MAP over the 10 best. A row's p are of approximate randomisation against the shipped analyser, or
-against the best recall of the grid of k1 and b.
+The MEDLINE files are indexed once, with a sub-field of one text field for each analyser, in an index named
+``bioqa-grid`` that is deleted afterwards. The measures are recall among the 100 best documents and edition
+8's MAP of the 10 best. The p-values of a row are of approximate randomisation, against the default analyser
+or against the best recall of the grid of k1 and b.
 """
 
 import argparse
@@ -41,7 +41,7 @@ TOKENIZERS: dict[str, Any] = {
 }
 STOP_LISTS: dict[str, Any] = {"all": None, "english": "_english_", "ours": list(STOP_WORDS)}
 STEMMERS = ("none", "minimal_english", "light_english", "english", "porter2")
-"""As Elasticsearch names them: light_english is KStem, english is Porter's first stemmer."""
+"""Elasticsearch's names: light_english is KStem, english is Porter's original stemmer."""
 
 K1 = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5)
 B = (0.2, 0.3, 0.4, 0.5, 0.6, 0.67, 0.75, 0.9)
@@ -147,7 +147,7 @@ def indexed(
         for _ in streaming_bulk(client, actions, chunk_size=500):
             pass
         client.indices.refresh(index=INDEX)
-        # One segment: deletions and segment borders have no say.
+        # One segment, so that deletions and segment borders do not affect scores.
         client.indices.forcemerge(index=INDEX, max_num_segments=1)
         yield
     finally:
@@ -195,7 +195,7 @@ def measure(client: Elasticsearch, analyser: Analyser, golden: Sequence[Response
         searches: list[dict[str, Any]] = []
         for response in some:
             query = {"match": {f"{TEXT}.{analyser.field}": response.question.body}}
-            sort = [{"_score": "desc"}, {"pmid": "asc"}]  # equal scores, too, in the same order every time
+            sort = [{"_score": "desc"}, {"pmid": "asc"}]  # equal scores in a fixed order, too
             searches += [{}, {"query": query, "size": TOP, "sort": sort, "track_total_hits": False}]
         answers = client.msearch(index=INDEX, searches=searches)["responses"]
         for response, answer in zip(some, answers, strict=True):

@@ -3,10 +3,10 @@
     python -m bench.elastic_loading compare FILE... --url http://127.0.0.1:9200 --server-pid PID [--rounds 3]
     python -m bench.elastic_loading load FILE... --url http://127.0.0.1:9200/NAME --server-pid PID
 
-``compare`` loads the same citations in turn by the whole loader (parsing processes and one that writes), by
-the loader's writing alone, and by ``elasticsearch.helpers.parallel_bulk``, both from citations that are
-prepared before; each into a new index that is deleted afterwards. ``load`` fills one index, which it keeps,
-and tells its size before and after merging.
+``compare`` loads the same citations in turn with the whole loader (parsing processes and a writer), with the
+loader's writing alone, and with ``elasticsearch.helpers.parallel_bulk``, the last two from prepared
+citations; each into a new index, which is deleted afterwards. ``load`` fills one index, which is kept, and
+reports its size before and after merging.
 """
 
 import argparse
@@ -51,12 +51,12 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=DEFAULT_WORKERS)
     parser.add_argument("--shards", type=int, default=1)
     options = parser.parse_args()
-    at = parse_address(options.url)
+    address = parse_address(options.url)
     servers = options.server_pid
     if options.what == "load":
-        report_load(at, options.files, Shape(options.shards), options.workers, servers)
+        report_load(address, options.files, Shape(options.shards), options.workers, servers)
     else:
-        compare(at, options.files, Shape(options.shards), options.workers, servers, options.rounds)
+        compare(address, options.files, Shape(options.shards), options.workers, servers, options.rounds)
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Cost:
     client_s: float = 0.0
     server_s: float = 0.0
     load: float = 0.0
-    """How many processes wanted a processor in the last minute, ours included."""
+    """Load average of the last minute, this process included."""
 
     def row(self, name: str, citations: int) -> str:
         return (
@@ -87,7 +87,7 @@ def measured(servers: Sequence[int]) -> Iterator[Cost]:
 
 
 def own_seconds() -> float:
-    """Processor time of this process and of those of its children that have ended."""
+    """Processor time of this process and of its children that have ended."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
@@ -99,11 +99,16 @@ def seconds_of(pid: int) -> float:
 
 
 def compare(
-    at: IndexAddress, files: Sequence[Path], shape: Shape, workers: int, servers: Sequence[int], rounds: int
+    address: IndexAddress,
+    files: Sequence[Path],
+    shape: Shape,
+    workers: int,
+    servers: Sequence[int],
+    rounds: int,
 ) -> None:
     records = [encode(event.document) for file in files for event in read(file) if isinstance(event, Upsert)]
     documents = [(record, json.loads(source(record, order))) for order, record in enumerate(records)]
-    gc.freeze()  # what lies here must not slow the collector for those that are measured
+    gc.freeze()  # the prepared citations must not slow down the collector while measuring
     print(f"{len(records)} citations, {len(os.sched_getaffinity(0))} cores, {workers} parsing processes")
     helper: dict[str, Any] = {
         "thread_count": SENDERS,
@@ -118,7 +123,7 @@ def compare(
     }
     for _ in range(rounds):
         for name, way in ways.items():
-            with fresh(at, shape) as index:
+            with fresh(address, shape) as index:
                 gc.collect()
                 with measured(servers) as cost:
                     way(index)
@@ -127,9 +132,9 @@ def compare(
 
 
 @contextmanager
-def fresh(at: IndexAddress, shape: Shape) -> Iterator[ElasticIndex]:
+def fresh(address: IndexAddress, shape: Shape) -> Iterator[ElasticIndex]:
     name = f"bioqa-bench-{time.time_ns()}"
-    index = ElasticIndex.create(connect(at), IndexAddress(at.hosts, name), shape=shape)
+    index = ElasticIndex.create(connect(address), IndexAddress(address.hosts, name), shape=shape)
     try:
         yield index
     finally:
@@ -167,13 +172,13 @@ def by_helper(
 
 
 def report_load(
-    at: IndexAddress, files: Sequence[Path], shape: Shape, workers: int, servers: Sequence[int]
+    address: IndexAddress, files: Sequence[Path], shape: Shape, workers: int, servers: Sequence[int]
 ) -> None:
-    client = connect(at).options(request_timeout=7200)
-    with ElasticIndex.create(client, at, shape=shape) as index:
+    client = connect(address).options(request_timeout=7200)
+    with ElasticIndex.create(client, address, shape=shape) as index:
         with measured(servers) as cost:
             report = load(files, ElasticTarget(index), workers=workers, progress=None)
-        # What is measured is a run from nothing.
+        # The run started with an empty index.
         citations = report.applied.upserted
         print(cost.row(f"{shape.shards} shards, {workers} parsing processes", citations))
         writer, parser = (

@@ -1,9 +1,9 @@
-"""Loading: citations a second, each stage alone and all together, and the memory it takes.
+"""Loading: citations per second, of each stage alone and of the whole run, and memory.
 
     python -m bench.indexing FILE... [--workers N ...]
 
-Stages run one after the other in one process, each on what the one before made, so their shares tell where
-the time goes. The whole run is ``bioqa.indexer.loading.run.load``: parsing processes and one that writes.
+Stages run in sequence in one process, each on the results of the one before, so their shares show where the
+time is spent. The whole run is ``bioqa.indexer.loading.run.load``: parsing processes and a writer.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from bioqa.indexer.search.records import Record, encode
 from bioqa.indexer.search.tantivy import TantivyIndex
 
 SAMPLE = 10_000
-"""Citations of the first file on which the stages are measured."""
+"""Number of citations of the first file on which the stages are measured."""
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def report_run(files: Sequence[Path], workers: int) -> None:
         with TantivyIndex.open(Path(folder, "index")) as index:
             megabytes = index.stats().size_bytes / 1e6
     records = sum(entry.records for entry in report.loaded)
-    # Linux counts in kibibytes. Both are peaks since the program began; children: the largest one.
+    # In kibibytes on Linux. Both are peaks since the program began; for children, of the largest one.
     writer, parser = (
         resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
@@ -61,7 +61,7 @@ def report_run(files: Sequence[Path], workers: int) -> None:
 def report_stages(file: Path) -> None:
     documents: list[Document] = []
     records: list[Record] = []
-    batches: list[bytes] = []
+    messages: list[bytes] = []
 
     def parse() -> None:
         for event in MedlineFile(file):
@@ -78,14 +78,14 @@ def report_stages(file: Path) -> None:
         records.extend(map(encode, documents))
 
     def send() -> None:
-        batches.extend(
+        messages.extend(
             pickle.dumps(records[i : i + EVENTS_PER_MESSAGE], -1)
             for i in range(0, len(records), EVENTS_PER_MESSAGE)
         )
 
     def receive() -> None:
-        for batch in batches:
-            pickle.loads(batch)
+        for message in messages:
+            pickle.loads(message)
 
     def write() -> None:
         with tempfile.TemporaryDirectory() as folder, TantivyIndex.create(Path(folder, "index")) as index:

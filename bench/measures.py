@@ -1,4 +1,4 @@
-"""The official measures of a whole golden file: milliseconds, its own gold as the submission.
+"""Time to compute the official measures of a whole golden file, with its own gold as the submission.
 
 python -m bench.measures --questions FILE
 """

@@ -1,9 +1,9 @@
-"""Parsing: citations a second on one core, side by side with pubmed_parser.
+"""Parsing: citations per second on one core, compared with pubmed_parser.
 
     python -m bench.parse FILE... [--records 20000] [--repeats 5] [--json]
 
-The files' records, from the first on and again from the first if there are too few, make one gzip file, which
-each competitor reads in turn: one round to warm up, then ``--repeats`` rounds, of which the median counts.
+The first records of the files, repeated if there are too few, are written to one gzip file, which each parser
+reads in turn: one round to warm up, then ``--repeats`` rounds, of which the median is reported.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def write(path: Path, files: Sequence[Path], count: int) -> int:
-    """Write ``count`` records in today's form; returns their size in bytes."""
+    """Write ``count`` records as PubmedArticles; returns their size in bytes."""
     xml = list(islice(chain.from_iterable(map(serialised, files)), count))
     body = "".join(islice(cycle(xml), count)).encode()
     with gzip.open(path, "wb") as stream:

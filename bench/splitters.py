@@ -1,10 +1,10 @@
-"""Sentence splitters: gold snippets that begin and end with a sentence, and citations a second on one core.
+"""Sentence splitters: gold snippets that begin and end with a sentence, and citations per second on one core.
 
     python -m bench.splitters FILE... --questions GOLDEN [--json]
 
-A snippet counts if it begins where a sentence begins and ends where one ends. "tolerant" allows for white
-space around it and for a full stop that the annotator left out; "exact" does not. Each splitter is measured
-as it is and with the labels in abstracts as spans of their own.
+A snippet counts if it begins where a sentence begins and ends where one ends. "tolerant" ignores white space
+around it and a missing final full stop; "exact" does not. Each splitter is measured as it is, and with labels
+in abstracts as spans of their own.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from bioqa.indexer.medline.sentences import Offsets, labels_apart, split
 
 REPEATS = 5
 TIMED = 5_000
-"""Citations on which the time is taken."""
+"""Number of citations on which time is measured."""
 
 Splitter = Callable[[str], list[Offsets]]
 

@@ -1,12 +1,12 @@
-"""Any number of citations as MEDLINE files, made by recombining the sentences of given ones.
+"""Generating any number of citations as MEDLINE files, by recombining sentences of given ones.
 
     python -m bench.synthetic FILE... --citations 1000000 --out DIR [--seed 0] [--without-abstract .3]
 
-For measuring at a size for which no collection is at hand. An abstract has as many sentences as one of the
-given, and they come from two given citations whose titles share a rare word, so that words keep together and
-come back within an abstract much as in real ones. The vocabulary goes on growing (see ``Vocabulary``).
-Records are as long as NLM's, with authors, headings and references. The same seed gives the same files; they
-are written one record after the other, so memory depends on the given files only, but for 5 MB a million.
+For measurements at a size for which no collection is available. An abstract has as many sentences as one of
+the given ones. They come from two given citations whose titles share a rare word, so that words co-occur and
+recur within an abstract much as in real ones. The vocabulary keeps growing (see ``Vocabulary``). Records are
+as long as NLM's, with authors, headings and references. Equal seeds give equal files. Records are written one
+by one, so memory depends on the given files only, apart from 5 MB per million citations.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from bioqa.bioasq.domain import Document
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import MedlineFile
 
-A_FILE = 30_000
-"""Citations a file, as in NLM's."""
+CITATIONS_PER_FILE = 30_000
+"""As in NLM's files."""
 
 RARE = range(2, 301)
-"""How many titles may share a word for their citations to be taken for neighbours."""
+"""Number of titles that may share a word for their citations to count as neighbours."""
 
 LABELS = (
     ("BACKGROUND", "METHODS", "RESULTS", "CONCLUSIONS"),
@@ -41,28 +41,28 @@ LABELS = (
 CATEGORIES = ("BACKGROUND", "METHODS", "RESULTS", "CONCLUSIONS")
 
 
-class Sentence(NamedTuple):
+class SourceSentence(NamedTuple):
     text: str
     rare: tuple[tuple[int, int, float], ...]
-    """Begin and end of a word, and how likely it is to be replaced by one that the given files lack."""
+    """Begin and end of a word, and the probability that a new word replaces it."""
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a given citation lends."""
+class SourceCitation:
+    """A given citation, whose sentences are used."""
 
-    title: Sentence
-    sentences: tuple[Sentence, ...]
+    title: SourceSentence
+    sentences: tuple[SourceSentence, ...]
     topics: tuple[str, ...]
-    """Words of the title that not many others have."""
+    """Words of the title that occur in few other titles."""
 
 
 @dataclass(frozen=True)
 class Shares:
     without_abstract: float = 0.3
-    """MEDLINE has about so many, most of them old."""
+    """About as in MEDLINE, where most of them are old."""
     structured: float = 0.2
-    """Of those with an abstract."""
+    """Share of those with an abstract."""
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ class Generator:
         self._shares = shares
         titles = Counter(word for d in documents for word in _title_words(d))
         self._sources = [self._source(document, titles) for document in documents]
-        self._neighbours: dict[str, list[Source]] = {}
+        self._neighbours: dict[str, list[SourceCitation]] = {}
         for source in self._sources:
             for topic in source.topics:
                 self._neighbours.setdefault(topic, []).append(source)
@@ -111,48 +111,48 @@ class Generator:
         self._wrap = Wrapping(seed)
 
     def files(self, folder: Path, citations: int) -> Iterator[Path]:
-        """Write ``citations`` with PMIDs from 1 on; the path of each file when it is complete."""
-        for number, first in enumerate(range(1, citations + 1, A_FILE), 1):
+        """Write ``citations`` with PMIDs from 1 on; yields the path of each file when it is complete."""
+        for number, first in enumerate(range(1, citations + 1, CITATIONS_PER_FILE), 1):
             path = folder / f"pubmed99n{number:04}.xml.gz"
-            # Fast rather than small: it is read a few times and thrown away.
+            # Fast rather than small: the files are read a few times and deleted.
             with gzip.open(path, "wt", compresslevel=1, encoding="utf-8") as stream:
                 stream.write('<?xml version="1.0" encoding="utf-8"?>\n<PubmedArticleSet>\n')
-                for pmid in range(first, min(first + A_FILE, citations + 1)):
+                for pmid in range(first, min(first + CITATIONS_PER_FILE, citations + 1)):
                     stream.write(self.record(pmid))
                 stream.write("</PubmedArticleSet>\n")
             yield path
 
     def record(self, pmid: int) -> str:
         main = self._random.choice(self._sources)
-        other = self._neighbour(main)
-        title = escape(self._varied(other.title))
+        neighbour = self._neighbour(main)
+        title = escape(self._varied(neighbour.title))
         abstract = ""
         if self._random.random() >= self._shares.without_abstract:
-            chosen = self._chosen(main) if other is main else self._chosen(main, other)
+            chosen = self._chosen(main) if neighbour is main else self._chosen(main, neighbour)
             sentences = [escape(self._varied(sentence)) for sentence in chosen]
             labelled = len(sentences) >= 4 and self._random.random() < self._shares.structured
             abstract = self._structured(sentences) if labelled else _plain(sentences)
         return self._wrap(pmid, title, abstract)
 
-    def _source(self, document: Document, titles: Counter[str]) -> Source:
+    def _source(self, document: Document, titles: Counter[str]) -> SourceCitation:
         texts = [document.sentence_text(s) for s in document.sentences if s.section == "abstract"]
         rare = (word for word in _title_words(document) if titles[word] in RARE)
-        return Source(
+        return SourceCitation(
             self._sentence(document.title),
             tuple(map(self._sentence, texts)),
             tuple(sorted(rare, key=lambda word: (titles[word], word))[:6]),
         )
 
-    def _sentence(self, text: str) -> Sentence:
-        return Sentence(text, self.vocabulary.replaceable(text))
+    def _sentence(self, text: str) -> SourceSentence:
+        return SourceSentence(text, self.vocabulary.replaceable(text))
 
-    def _neighbour(self, source: Source) -> Source:
+    def _neighbour(self, source: SourceCitation) -> SourceCitation:
         if not source.topics:
             return self._random.choice(self._sources)
         return self._random.choice(self._neighbours[self._random.choice(source.topics)])
 
-    def _chosen(self, *sources: Source) -> list[Sentence]:
-        """As many sentences as a random abstract has, in the order that they have in theirs."""
+    def _chosen(self, *sources: SourceCitation) -> list[SourceSentence]:
+        """Choose as many sentences as a random abstract has, in the order of their own abstracts."""
         count = self._random.choice(self._lengths)
         places = [
             ((place + self._random.random()) / len(source.sentences), s, place)
@@ -162,7 +162,7 @@ class Generator:
         kept = self._random.sample(places, min(count, len(places)))
         return [sources[s].sentences[place] for _, s, place in sorted(kept)]
 
-    def _varied(self, sentence: Sentence) -> str:
+    def _varied(self, sentence: SourceSentence) -> str:
         text = sentence.text
         for begin, end, probability in reversed(sentence.rare):
             if self._random.random() < probability:

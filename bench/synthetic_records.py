@@ -1,4 +1,4 @@
-"""The rest of a MEDLINE record: what no index reads, but every parser has to go through."""
+"""The rest of a MEDLINE record, which no index uses, but every parser has to read."""
 
 import random
 import re
@@ -6,10 +6,10 @@ from calendar import month_abbr
 
 YEARS = range(1966, 2026)
 GROWTH = 1.035
-"""Each year brings so many times the citations of the one before."""
+"""Number of citations of a year, relative to the year before."""
 
 VARIANTS = 500
-"""Different author lists, headings and references; they are made once, and combined anew in each record."""
+"""Number of author lists, headings and references, which are generated once and combined for each record."""
 
 _SYLLABLES = re.findall("..", "bakelomineratasovidehalumareposisotulyozexiguno")
 
@@ -25,7 +25,7 @@ class Wrapping:
         self._references = [self._reference_list(30) for _ in range(VARIANTS // 2)]
 
     def __call__(self, pmid: int, title: str, abstract: str) -> str:
-        """``title`` and ``abstract`` are XML already, the latter the element or nothing."""
+        """Return a record. ``title`` and ``abstract`` are XML; the latter is the whole element, or empty."""
         draw = self._random
         (year,) = draw.choices(YEARS, self._years)
         authors = draw.choice(self._authors)

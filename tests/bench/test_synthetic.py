@@ -39,7 +39,7 @@ def generated(
 def test_files_are_named_and_cut_as_nlms_and_their_pmids_ascend(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(synthetic, "A_FILE", 20)
+    monkeypatch.setattr(synthetic, "CITATIONS_PER_FILE", 20)
     documents = generated(tmp_path / "out", 50)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "pubmed99n0001.xml.gz",
