@@ -147,7 +147,7 @@ def test_a_crashed_node_is_waited_for(
             report = load_into(where, files, Once(MANY, crash))
             restarting.join()
             assert "cannot be reached" in caplog.text
-            assert "trying again" in caplog.text
+            assert "retrying for up to" in caplog.text
             assert [c.document.title for c in reader.search("back again", 1)] == ["Back again."]
         assert report.known == ("n1.xml",)
         assert [(e.name, e.records, e.stale) for e in report.loaded] == [
@@ -235,7 +235,7 @@ def check_what_is_too_large(where: str, folder: Path) -> None:
     assert (entry.records, entry.upserted, sum(entry.rejected.values())) == (2, 1, 1)
     ((name, rejection),) = report.rejections
     assert (name, rejection.pmid) == ("n4.xml", "5000")
-    assert "more than the server takes" in rejection.reason
+    assert "more than the server accepts" in rejection.reason
     with closing(open_index(where)) as index:
         assert list(index.get(["5000", "5001"])) == ["5001"]
 

@@ -46,12 +46,13 @@ def test_two_loaders_do_not_overwrite_each_others_entries(address: IndexAddress)
 
 def test_an_index_that_is_no_ledger_is_reported(address: IndexAddress, client: Elasticsearch) -> None:
     target(address).close()
-    client.indices.delete(index=ledger_name(address.name))
+    ledger = ledger_name(address.name)
     with ElasticIndex.open(connect(address), address) as index:
-        assert read_ledger(index) == []
-        client.index(index=ledger_name(address.name), document={"position": 0, "colour": "red"}, refresh=True)
-        with pytest.raises(BioqaError, match=f"{ledger_name(address.name)} is not a ledger of bioqa"):
+        client.index(index=ledger, document={"position": 0, "entry": {"colour": "red"}})
+        with pytest.raises(BioqaError, match=f"the index {ledger} is not a ledger of bioqa"):
             read_ledger(index)
+        client.indices.delete(index=ledger)
+        assert read_ledger(index) == []
 
 
 def test_replicas_are_made_once_loading_is_finished(address: IndexAddress, client: Elasticsearch) -> None:
