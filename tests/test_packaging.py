@@ -280,6 +280,22 @@ def test_the_image_has_the_versions_that_are_tested(name: str) -> None:
         assert set(map(pinned, found)) <= set(map(pinned, tested[key])), key
 
 
+@pytest.mark.parametrize(("backend", "program"), [("", "pip"), ("cpu", "uv pip")])
+def test_make_installs_what_is_locked_then_torch_then_bioqa_alone(
+    backend: str, program: str, tmp_path: Path
+) -> None:
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    own = (f"VENV={tmp_path}", f"TORCH_BACKEND={backend}")
+    steps = run("make", "--dry-run", *own, f"{tmp_path}/.installed", cwd=ROOT).splitlines()
+    locked, torch, ours, check = [step for step in steps if re.search(r"pip .*(install|check)", step)]
+    assert "--require-hashes --requirement requirements/development.txt" in locked
+    assert f"{program} " in torch.replace("-m ", "")
+    assert torch.endswith("requirements/torch.txt")
+    assert "--no-deps --no-build-isolation --editable ." in ours
+    assert check.endswith(" check")
+
+
 def test_the_program_that_builds_is_new_enough() -> None:
     (asked,) = TOML["build-system"]["requires"]
     (locked,) = pins("build.txt")["setuptools"]
