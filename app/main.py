@@ -29,6 +29,7 @@ from bioqa.app.api import (
 from bioqa.app.api.uploads import Uploads
 from bioqa.app.http import errors
 from bioqa.app.http.limits import BodyLimit
+from bioqa.app.http.parsers import Parsers
 from bioqa.app.http.schemas import BatchTestSet
 from bioqa.app.jobs.batches import BatchJobs
 from bioqa.app.observability import logs
@@ -78,7 +79,8 @@ def create_app(
     )
     app.state.service = service
     app.state.batches = BatchJobs(service, settings.data_dir)
-    app.state.uploads = Uploads(settings.max_upload_bytes)
+    app.state.parsers = Parsers(settings, [batches.__name__, evaluation.__name__])
+    app.state.uploads = Uploads(settings.max_upload_bytes, app.state.parsers)
     uploads = dict.fromkeys(UPLOADS, settings.max_upload_bytes)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others=uploads)
     for module in (search, rerank, bioasq, batches, evaluation, documents, models, health, info):
@@ -101,8 +103,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         log.info("index open: %s", service.stats())
     except IndexUnavailable as error:
         log.warning("no index yet: %s", error)
+    app.state.parsers.open()
     async with app.state.batches.running():
         yield
+    app.state.parsers.close()
     service.close()
     observability.close(app)
 

@@ -80,10 +80,15 @@ def has_lone_surrogate(text: str) -> bool:
     return False
 
 
+def shortened(text: str, most: int = 200) -> str:
+    """Cut a text that comes from outside, such as an id, before a message repeats it."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def shown(value: object) -> str:
     """Format a JSON value for an error message, as JSON and shortened."""
     if isinstance(value, str):
-        return json.dumps(value if len(value) <= 80 else value[:77] + "...")
+        return json.dumps(shortened(value, 80))
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     if isinstance(value, int):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bioqa.bioasq.domain import MAX_ITEMS, PUBMED_URL, Question
 from bioqa.bioasq.golden import SNIPPET_KEYS, TYPES, is_document_url
-from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
+from bioqa.bioasq.jsonfile import has_lone_surrogate, shortened, shown
 
 MAX_OFFSET = 2**31 - 1  # the official tool reads offsets into 32 bits
 
@@ -68,7 +68,7 @@ def faults_of(data: object, testset: Sequence[Question] | None = None) -> Iterat
     for position, entry in enumerate(entries, start=1):
         name = _name(entry, position)
         for field, message in _entry_faults(entry, seen, expected):
-            yield Fault(name, _encodable(field), message)
+            yield Fault(name, field, message)
     if expected is not None:
         yield from _missing_faults(len(entries), seen, expected)
 
@@ -89,8 +89,8 @@ def _name(entry: object, position: int) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Escape lone surrogates in ids and keys of the file, so that messages can be printed."""
-    return text.encode(errors="backslashreplace").decode()
+    """Shorten ids and keys of the file and escape lone surrogates, so that messages can repeat them."""
+    return shortened(text).encode(errors="backslashreplace").decode()
 
 
 def _entry_faults(
@@ -219,7 +219,7 @@ def _overlap_faults(spans: Sequence[_SnippetSpan]) -> Iterator[Problem]:
 def _snippet_faults(snippet: Mapping[str, object]) -> Iterator[Problem]:
     for key in snippet:
         if key not in SNIPPET_KEYS:
-            yield key, "is an unknown key, which crashes the official tool"
+            yield _encodable(key), "is an unknown key, which crashes the official tool"
     yield from ((key, "is missing") for key in SNIPPET_KEYS if key not in snippet)
     if "document" in snippet:
         yield from _url_faults("document", snippet["document"])

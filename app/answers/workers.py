@@ -47,8 +47,11 @@ class NoWorker(BioqaError):
     """No process was free, or none is running, for as long as the caller would wait."""
 
 
-class TooMuchWork(BioqaError):
-    """A task reached its limit of processor time or memory."""
+class TooMuchWork(Exception):
+    """A task reached its limit of processor time or memory.
+
+    It comes out of any line of the task, so it is no BioqaError: whoever handles those must not swallow it.
+    """
 
 
 @dataclass(frozen=True, slots=True)

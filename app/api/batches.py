@@ -10,11 +10,12 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, Field
 
 from bioqa.app.api.bioasq import DEGRADED_HEADER, EXAMPLES
-from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, file_part, request_body, require_files
+from bioqa.app.api.uploads import CurrentUploads, Upload, file_part, request_body, require_files
 from bioqa.app.http.errors import FieldError, documented, problem
 from bioqa.app.http.schemas import Submission
 from bioqa.app.jobs.batches import BatchJobs, NoSubmission
-from bioqa.app.jobs.records import BatchJob, State
+from bioqa.app.jobs.intake import TestSetLimits, entries
+from bioqa.app.jobs.records import BatchJob, Entry, State
 from bioqa.app.jobs.store import KeyReused, TooManyBatches
 from bioqa.bioasq.errors import BioqaError
 
@@ -163,7 +164,8 @@ async def submit_a_test_set(
     """
     upload = await uploads.receive(request)
     try:
-        batch, new = await uploads.work(_submit, batches, uploads, upload, ranker, key)
+        taken, asked = await uploads.parse(_taken, upload, ranker, batches.limits)
+        batch, new = await uploads.work(batches.submit, taken, asked, key)
         told = await uploads.work(details, batches, batch)
     except KeyReused:
         raise FieldError("Idempotency-Key", "was sent with another test set or ranker before") from None
@@ -175,20 +177,19 @@ async def submit_a_test_set(
     return told
 
 
-def _submit(
-    batches: BatchJobs, uploads: Uploads, upload: Upload, ranker: str | None, key: str | None
-) -> tuple[BatchJob, bool]:
+def _taken(upload: Upload, ranker: str | None, limits: TestSetLimits) -> tuple[list[Entry], str | None]:
+    """The questions of a test set that was sent, and the ranker that is asked for."""
     if upload.body is not None:
-        return batches.submit(upload.json(), ranker, key)
+        return entries(upload.json(), limits), ranker
     require_files(upload, ["file"])
     asked = upload.texts.get("ranker") or None
     if ranker and asked and ranker != asked:
         raise FieldError("ranker", "is not the same in the address and in the form")
     try:
-        testset = uploads.file(upload, "file")
+        testset = upload.file("file")
     except BioqaError as error:
         raise FieldError("file", str(error).removeprefix("file: ")) from error
-    return batches.submit(testset, ranker or asked, key)
+    return entries(testset, limits), ranker or asked
 
 
 @router.get("", responses=documented(422, 503))

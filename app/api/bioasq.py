@@ -10,11 +10,21 @@ from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.parsers import checked_route
 from bioqa.app.http.schemas import Submission, TestSet
+from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.files import submission_dict
 
-router = APIRouter(tags=["answers"])
+
+def _most(settings: Settings) -> dict[str, tuple[int, str]]:
+    most = settings.max_batch_questions
+    return {
+        "questions": (most, f"must be at most {most} here, not {{found}}; submit more at /v1/bioasq/batches")
+    }
+
+
+router = APIRouter(tags=["answers"], route_class=checked_route(TestSet, _most))
 
 DEGRADED_HEADER = "Bioqa-Degraded-Answers"
 """How many answers are BM25's alone, if any is: a submission has no place to say so."""
@@ -65,8 +75,7 @@ async def answer_a_test_set(
 def _check(questions: list[Question], service: Service) -> None:
     most = service.settings.max_batch_questions
     if len(questions) > most:
-        more = f"must be at most {most} here, not {len(questions)}; hand in more at /v1/bioasq/batches"
-        raise FieldError("questions", more)
+        raise FieldError("questions", _most(service.settings)["questions"][1].format(found=len(questions)))
     seen: set[str] = set()
     for position, question in enumerate(questions):
         check_length(question.body, f"questions[{position}].body", service)

@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, file_part, request_body, require_files
+from bioqa.app.api.uploads import CurrentUploads, Upload, file_part, request_body, require_files
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.bioasq.domain import Response
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_testset
 from bioqa.bioasq.golden import Golden, parse_golden
-from bioqa.bioasq.jsonfile import shown
+from bioqa.bioasq.jsonfile import shortened, shown
 from bioqa.bioasq.measures import EDITIONS, evaluate
 from bioqa.bioasq.overlap import pmid_of
 from bioqa.bioasq.validation import MAX_OFFSET, Fault, faults_of
@@ -22,6 +22,7 @@ from bioqa.bioasq.validation import MAX_OFFSET, Fault, faults_of
 router = APIRouter(prefix="/v1/bioasq", tags=["submissions"])
 
 MOST_FAULTS = 1000
+MOST_MISSING = 1000
 MOST_COMPARISONS = 5_000_000
 """Of a document's snippets with each other: some seconds' work."""
 
@@ -55,7 +56,11 @@ class EditionMeasures(BaseModel):
 
     edition: int
     questions: int = Field(description="Golden questions that the submission answers.")
-    missing: list[str] = Field(description="Golden questions that it lacks, which are in no mean.")
+    missing: list[str] = Field(
+        description=f"Golden questions that it lacks, which are in no mean: the first {MOST_MISSING} ids, "
+        "long ones shortened."
+    )
+    missing_questions: int = Field(description="How many it lacks.")
     mprec_documents: float
     mrec_documents: float
     mf1_documents: float
@@ -105,7 +110,7 @@ EDITIONS_SCHEMA = {
 )
 async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Validation:
     """Every fault of a submission, against its test set too if that is given."""
-    return await uploads.work(validated, uploads, await uploads.receive(request))
+    return await uploads.parse(validated, await uploads.receive(request))
 
 
 @router.post(
@@ -129,11 +134,11 @@ async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Va
 )
 async def evaluate_a_submission(request: Request, uploads: CurrentUploads) -> Evaluation:
     """The official measures of phase A for a submission against a golden file."""
-    return await uploads.work(evaluated, uploads, await uploads.receive(request))
+    return await uploads.parse(evaluated, await uploads.receive(request))
 
 
-def validated(uploads: Uploads, upload: Upload) -> Validation:
-    given = _Inputs(uploads, upload)
+def validated(upload: Upload) -> Validation:
+    given = _Inputs(upload)
     testset = None
     if given.has("testset"):
         testset = _read("testset", lambda: parse_testset(given.value("testset"), "testset"))
@@ -147,8 +152,8 @@ def validated(uploads: Uploads, upload: Upload) -> Validation:
     return Validation(valid=not faults, faults=found, more=len(faults) > MOST_FAULTS)
 
 
-def evaluated(uploads: Uploads, upload: Upload) -> Evaluation:
-    given = _Inputs(uploads, upload)
+def evaluated(upload: Upload) -> Evaluation:
+    given = _Inputs(upload)
     editions = _editions(given)
     golden, submission = (
         _read(name, lambda name=name: parse_golden(given.value(name), name))  # type: ignore[misc]
@@ -163,7 +168,8 @@ def evaluated(uploads: Uploads, upload: Upload) -> Evaluation:
             EditionMeasures(
                 edition=measures.edition,
                 questions=measures.questions,
-                missing=[_encodable(identifier) for identifier in measures.missing_ids],
+                missing=[_encodable(identifier) for identifier in measures.missing_ids[:MOST_MISSING]],
+                missing_questions=len(measures.missing_ids),
                 **measures.official(),
             )
             for measures in measured
@@ -178,8 +184,7 @@ def evaluated(uploads: Uploads, upload: Upload) -> Evaluation:
 class _Inputs:
     """What was sent, by name, however it was sent."""
 
-    def __init__(self, uploads: Uploads, upload: Upload) -> None:
-        self._uploads = uploads
+    def __init__(self, upload: Upload) -> None:
         self._upload = upload
         self._object: Mapping[str, object] | None = None
         if upload.body is not None:
@@ -195,7 +200,7 @@ class _Inputs:
         """Raises FieldError if it is missing, BioqaError if its file holds no JSON."""
         if self._object is None:
             require_files(self._upload, [name])
-            return self._uploads.file(self._upload, name)
+            return self._upload.file(name)
         if name not in self._object:
             raise FieldError(name, "is missing")
         return self._object[name]
@@ -259,4 +264,4 @@ def _check_work(golden: Golden, submission: Golden) -> None:
 
 
 def _encodable(text: str) -> str:
-    return text.encode(errors="backslashreplace").decode()
+    return shortened(text).encode(errors="backslashreplace").decode()

@@ -13,9 +13,8 @@ from bioqa.app.answers.service import CurrentService, Service, UnknownRanker
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.parsers import checked_route
 from bioqa.app.http.schemas import Body, Number
-
-router = APIRouter(tags=["answers"])
 
 MAX_DOCUMENTS = 1000
 API_VERSION = "2"
@@ -104,6 +103,10 @@ class RerankAnswer(BaseModel):
     meta: Meta
     usage: Usage
 
+
+TOO_MANY = {"documents": (MAX_DOCUMENTS, f"must have at most {MAX_DOCUMENTS}, not {{found}}")}
+
+router = APIRouter(tags=["answers"], route_class=checked_route(RerankRequest, lambda settings: TOO_MANY))
 
 EXAMPLES: dict[str, Any] = {
     "two abstracts": {

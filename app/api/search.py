@@ -8,10 +8,11 @@ from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.parsers import checked_route
 from bioqa.app.http.schemas import SearchAnswer, SearchRequest, search_answer
 from bioqa.bioasq.domain import Question
 
-router = APIRouter(tags=["answers"])
+router = APIRouter(tags=["answers"], route_class=checked_route(SearchRequest, lambda settings: {}))
 
 EXAMPLES: dict[str, Any] = {
     "a question": {"value": {"body": "Is metformin a first-line treatment of type 2 diabetes?"}},

@@ -11,6 +11,7 @@ from fastapi import Depends, HTTPException, Request
 from starlette.datastructures import UploadFile
 
 from bioqa.app.http.errors import BadBody, FieldError
+from bioqa.app.http.parsers import Parsers
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import GZIP_MAGIC, parse_json
 
@@ -28,6 +29,8 @@ class Upload:
     body: bytes | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+    max_bytes: int = 10_000_000
+    """Of a gzip file, unpacked."""
 
     def json(self) -> object:
         """Raises BadBody."""
@@ -37,31 +40,32 @@ class Upload:
         except BioqaError as error:
             raise BadBody(str(error)) from error
 
+    def file(self, name: str) -> object:
+        """What a form's file holds as JSON. Raises BioqaError, naming it, or HTTPException: too large."""
+        raw = self.files[name]
+        return parse_json(_unpacked(raw, name, self.max_bytes) if raw.startswith(GZIP_MAGIC) else raw, name)
+
 
 class Uploads:
-    """Reads what is sent and works on it in threads of its own: large files hold up no question."""
+    """Reads what is sent, and has it parsed and checked where that holds up no question."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, parsers: Parsers) -> None:
         self._max_bytes = max_bytes
+        self.parse = parsers.run
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="uploads")
 
     async def receive(self, request: Request) -> Upload:
         """Raises BadBody, and HTTPException for another kind of body."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == JSON or kind.endswith("+json"):
-            return Upload(body=await request.body())
+            return Upload(body=await request.body(), max_bytes=self._max_bytes)
         if kind == FORM:
             return await self._form(request)
         raise HTTPException(415, f"the body must be {JSON} or {FORM}, as its Content-Type says")
 
     async def work(self, what: Callable[..., Result], *arguments: Any) -> Result:
-        """Call it in one of the threads."""
+        """Call it in a thread: for what waits for the disk. ``parse`` is for what computes."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, what, *arguments)
-
-    def file(self, upload: Upload, name: str) -> object:
-        """What a form's file holds as JSON. Raises BioqaError, naming it."""
-        raw = upload.files[name]
-        return parse_json(self._unpacked(raw, name) if raw.startswith(GZIP_MAGIC) else raw, name)
 
     async def _form(self, request: Request) -> Upload:
         files, texts = {}, {}
@@ -80,20 +84,25 @@ class Uploads:
             raise
         except ValueError as error:  # a charset that cannot read the names
             raise BadBody("the form cannot be read") from error
-        return Upload(files=files, texts=texts)
+        return Upload(files=files, texts=texts, max_bytes=self._max_bytes)
 
-    def _unpacked(self, raw: bytes, name: str) -> bytes:
+
+def _unpacked(raw: bytes, name: str, most: int) -> bytes:
+    """Every member of a gzip file; zero bytes may follow, as tapes and object stores add them (RFC 1952)."""
+    content, rest = bytearray(), raw
+    while rest:
         # Bounded, for a few kilobytes can unpack to gigabytes.
         unpacking = zlib.decompressobj(wbits=31)
         try:
-            content = unpacking.decompress(raw, self._max_bytes + 1)
+            content += unpacking.decompress(rest, most + 1 - len(content))
         except zlib.error as error:
             raise BioqaError(f"{name}: broken gzip file: {error}") from error
-        if len(content) > self._max_bytes:
-            raise HTTPException(413, f"{name}: unpacks to more than {self._max_bytes} bytes")
-        if not unpacking.eof or unpacking.unused_data:
-            raise BioqaError(f"{name}: broken gzip file: it must be one whole stream")
-        return content
+        if len(content) > most:
+            raise HTTPException(413, f"{name}: unpacks to more than {most} bytes")
+        if not unpacking.eof:
+            raise BioqaError(f"{name}: broken gzip file: it ends too early")
+        rest = unpacking.unused_data.lstrip(b"\0")
+    return bytes(content)
 
 
 def require_files(upload: Upload, names: Iterable[str]) -> None:

@@ -124,6 +124,7 @@ def measures_json(measures: Measures) -> dict[str, object]:
         "edition": measures.edition,
         "questions": measures.questions,
         "missing": list(measures.missing_ids),
+        "missing_questions": len(measures.missing_ids),
         **measures.official(),
     }
 

@@ -18,8 +18,12 @@ from bioqa.app.answers.answering import IndexUnavailable
 from bioqa.app.answers.refusals import RETRY_AFTER_S, BatchesUnavailable, QueueFull, Refused
 from bioqa.app.answers.service import UnknownRanker
 from bioqa.app.answers.workers import TooMuchWork
+from bioqa.bioasq.jsonfile import shortened
 
 MEDIA_TYPE = "application/problem+json"
+
+MOST_PROBLEMS = 100
+"""Errors of a request's fields that are listed."""
 
 log = logging.getLogger("bioqa")
 
@@ -45,8 +49,12 @@ class FieldError(Exception):
     """A request's field that can only be judged knowing the service's state or settings."""
 
     def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}")
+        # Both as arguments, so that it can be carried from one process to another.
+        super().__init__(field, message)
         self.problem = FieldProblem(field=field, message=message)
+
+    def __str__(self) -> str:
+        return f"{self.problem.field}: {self.problem.message}"
 
 
 class BadBody(Exception):
@@ -103,8 +111,10 @@ async def _validation(request: Request, error: Exception) -> Response:
         return problem(400, f"the body is not JSON: {faults[0]['ctx']['error']} at character {position}")
     if isinstance(error.body, bytes) and error.body:
         return problem(415, "the body must be JSON, with the header Content-Type: application/json")
-    problems = [field_problem(fault) for fault in faults]
-    return problem(422, "; ".join(f"{p.field}: {p.message}" for p in problems[:3]), problems)
+    problems = [field_problem(fault) for fault in faults[:MOST_PROBLEMS]]
+    detail = "; ".join(f"{p.field}: {p.message}" for p in problems[:3])
+    more = f"; only the first {MOST_PROBLEMS} errors are listed" if len(faults) > MOST_PROBLEMS else ""
+    return problem(422, detail + more, problems)
 
 
 def field_problem(fault: Mapping[str, Any]) -> FieldProblem:
@@ -117,7 +127,7 @@ def _field_name(location: Sequence[int | str]) -> str:
     name = ""
     for step in location[1:]:
         name += f"[{step}]" if isinstance(step, int) else f".{step}" if name else step
-    return name or "the request's body"
+    return shortened(name) or "the request's body"
 
 
 def _message(fault: Mapping[str, Any]) -> str:
@@ -126,7 +136,7 @@ def _message(fault: Mapping[str, Any]) -> str:
     if fault["type"] == "missing":
         return "is missing"
     message = str(fault["msg"]).removeprefix("Value error, ")
-    return message.replace("Input should be", "must be").replace("String should have", "must have")
+    return shortened(message.replace("Input should be", "must be").replace("String should have", "must have"))
 
 
 async def _field(request: Request, error: Exception) -> Response:

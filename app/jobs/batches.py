@@ -1,6 +1,6 @@
 """Batches as the API and the page see them: handed in, looked at, fetched, cancelled or removed."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from bioqa.app.answers.service import Service
 from bioqa.app.http.errors import FieldError
 from bioqa.app.jobs import submission
 from bioqa.app.jobs.database import Database
-from bioqa.app.jobs.intake import content_hash, entries
-from bioqa.app.jobs.records import BatchJob, QuestionFault, State, Tally
+from bioqa.app.jobs.intake import TestSetLimits, content_hash
+from bioqa.app.jobs.records import BatchJob, Entry, QuestionFault, State, Tally
 from bioqa.app.jobs.runner import Runner, concurrency
 from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult
@@ -53,16 +53,21 @@ class BatchJobs:
         """Whether batches outlive the process."""
         return self._database.kept
 
-    def submit(
-        self, testset: object, ranker: str | None = None, key: str | None = None
-    ) -> tuple[BatchJob, bool]:
-        """A parsed test set's batch, and whether it is new, or known by its idempotency key.
+    @property
+    def limits(self) -> TestSetLimits:
+        settings = self._service.settings
+        return TestSetLimits(settings.max_testset_questions, settings.max_question_characters)
 
-        Raises FieldError, UnknownRanker, TooManyBatches and KeyReused.
+    def submit(
+        self, taken: Sequence[Entry], ranker: str | None = None, key: str | None = None
+    ) -> tuple[BatchJob, bool]:
+        """A test set's batch, and whether it is new, or known by its idempotency key. ``taken``: what
+        ``entries`` makes of a test set.
+
+        Raises UnknownRanker, TooManyBatches and KeyReused.
         """
         settings = self._service.settings
         self._service.ranker_named(ranker)
-        taken = entries(testset, settings.max_testset_questions, settings.max_question_characters)
         identifier, new = self._store.add(
             taken,
             content_hash(taken, ranker),
@@ -75,7 +80,7 @@ class BatchJobs:
             runner.wake()
         batch = self._store.get(identifier)
         if batch is None:  # removed at this very moment
-            return self.submit(testset, ranker, key)
+            return self.submit(taken, ranker, key)
         return batch, new
 
     def get(self, identifier: str) -> BatchJob | None:

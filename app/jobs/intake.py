@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 
 from pydantic import ValidationError
 
@@ -14,7 +14,16 @@ from bioqa.bioasq.golden import TYPES
 from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
 
 
-def entries(data: object, most_questions: int, most_characters: int) -> list[Entry]:
+@dataclass(frozen=True, slots=True)
+class TestSetLimits:
+    questions: int
+    characters: int
+    """Of one question."""
+
+    __test__ = False  # not pytest's
+
+
+def entries(data: object, limits: TestSetLimits) -> list[Entry]:
     """The questions of a parsed test set, in order; wrong ones with their fault.
 
     Raises FieldError if there is no list of questions, if it is too long, or if no question is right.
@@ -25,10 +34,10 @@ def entries(data: object, most_questions: int, most_characters: int) -> list[Ent
     if not isinstance(found, list):
         state = shown(found) if "questions" in data else "missing"
         raise FieldError("questions", f"must be a list, but is {state}")
-    if not 1 <= len(found) <= most_questions:
-        raise FieldError("questions", f"must be 1 to {most_questions}, not {len(found)}")
+    if not 1 <= len(found) <= limits.questions:
+        raise FieldError("questions", f"must be 1 to {limits.questions}, not {len(found)}")
     seen: set[str] = set()
-    taken = [_entry(position, question, seen, most_characters) for position, question in enumerate(found)]
+    taken = [_entry(position, question, seen, limits.characters) for position, question in enumerate(found)]
     if all(entry.fault is not None for entry in taken):
         first = taken[0]
         more = f" (and {len(taken) - 1} more questions that cannot be answered)" if len(taken) > 1 else ""

@@ -31,8 +31,8 @@ async def evaluate(request: Request, uploads: CurrentUploads) -> HTMLResponse:
     return page(
         request,
         "evaluation.html",
-        evaluation=await uploads.work(evaluated, uploads, upload),
-        validation=await uploads.work(validated, uploads, upload),
+        evaluation=await uploads.parse(evaluated, upload),
+        validation=await uploads.parse(validated, upload),
         most=SHOWN_FAULTS,
         editions=EDITIONS,
         years=YEARS,

@@ -1,6 +1,7 @@
 """A small collection, and a ranker without weights that keeps the real one's promises."""
 
 import logging
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,9 @@ from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration
+
+# For applications of a session's fixtures; each test has the same from the fixture below.
+os.environ["BIOQA_RANKING_PROCESSES"] = "0"
 
 
 class LexicalRanker:

@@ -6,8 +6,8 @@ import pytest
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.service import Service, UnknownRanker
-from bioqa.app.http.errors import FieldError
 from bioqa.app.jobs.batches import BatchJobs, NoSubmission
+from bioqa.app.jobs.intake import TestSetLimits, entries
 from bioqa.app.jobs.records import AnswerSource, BatchJob, State, StoredAnswer
 from bioqa.app.jobs.store import KeyReused, TooManyBatches
 from bioqa.app.settings import Settings
@@ -15,6 +15,7 @@ from tests.app.conftest import LexicalRanker
 from tests.app.requests import TESTSET
 
 DAY_S = 86_400
+TAKEN = entries(TESTSET, TestSetLimits(10, 1000))
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def batches(answerer: Answerer, tmp_path: Path) -> BatchJobs:
 
 
 def begun(batches: BatchJobs, answers: int = 0, ranker: str = "lexical") -> BatchJob:
-    batch, _ = batches.submit(TESTSET)
+    batch, _ = batches.submit(TAKEN)
     store = batches._store
     assert store.begin(batch, AnswerSource(ranker, "00", "sample", 41))
     for position in range(answers):
@@ -41,26 +42,24 @@ def seen(batches: BatchJobs, batch: BatchJob) -> BatchJob:
 
 
 def test_what_is_submitted_twice_under_a_key_is_one_batch(batches: BatchJobs) -> None:
-    first, new = batches.submit(TESTSET, key="k")
-    again, known = batches.submit(TESTSET, key="k")
+    first, new = batches.submit(TAKEN, key="k")
+    again, known = batches.submit(TAKEN, key="k")
     assert (first.id, new, known) == (again.id, True, False)
     with pytest.raises(KeyReused):
-        batches.submit(TESTSET, ranker="lexical", key="k")
+        batches.submit(TAKEN, ranker="lexical", key="k")
 
 
 def test_what_cannot_be_answered_is_refused_at_once(batches: BatchJobs) -> None:
     with pytest.raises(UnknownRanker):
-        batches.submit(TESTSET, ranker="none")
-    with pytest.raises(FieldError, match="questions"):
-        batches.submit({"questions": []})
+        batches.submit(TAKEN, ranker="none")
     for _ in range(2):
-        batches.submit(TESTSET)
+        batches.submit(TAKEN)
     with pytest.raises(TooManyBatches):
-        batches.submit(TESTSET)
+        batches.submit(TAKEN)
 
 
 def test_the_time_left_is_by_its_own_pace_and_what_is_done_at_once(batches: BatchJobs) -> None:
-    queued, _ = batches.submit(TESTSET)
+    queued, _ = batches.submit(TAKEN)
     assert batches.seconds_left(queued) is None
     batches.cancel(queued)
     running = begun(batches, answers=1)

@@ -1,14 +1,14 @@
 import pytest
 
 from bioqa.app.http.errors import FieldError
-from bioqa.app.jobs.intake import content_hash, entries
+from bioqa.app.jobs.intake import TestSetLimits, content_hash, entries
 from bioqa.app.jobs.records import Entry
 
 GOOD = {"id": "a", "type": "list", "body": " Which? ", "concepts": [1]}
 
 
 def taken(*questions: object) -> list[Entry]:
-    return entries({"questions": list(questions)}, 10, 20)
+    return entries({"questions": list(questions)}, TestSetLimits(10, 20))
 
 
 def test_right_questions_are_taken_as_they_are() -> None:
@@ -73,7 +73,7 @@ def test_of_two_questions_with_one_id_the_first_keeps_it_though_it_is_wrong() ->
 )
 def test_what_holds_no_question_to_answer_is_refused(data: object, field: str, word: str) -> None:
     with pytest.raises(FieldError) as caught:
-        entries(data, 10, 20)
+        entries(data, TestSetLimits(10, 20))
     assert caught.value.problem.field == field
     assert word in caught.value.problem.message
 
