@@ -38,7 +38,7 @@ from bioqa.models.training.sampling import sample
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What one system reached on the test share."""
+    """Measures of one system on the sample of test."""
 
     name: str
     documents: tuple[float, ...]
@@ -172,8 +172,10 @@ def main() -> None:
     parser.add_argument("--index", type=Path, required=True)
     parser.add_argument("--dev", type=Path, required=True)
     parser.add_argument("--test", type=Path, required=True)
-    parser.add_argument("--questions", type=int, default=100, help="of dev and of test, at random")
-    parser.add_argument("--documents", type=int, default=12, help="read at most, whatever the budget")
+    parser.add_argument(
+        "--questions", type=int, default=100, help="size of the random samples of dev and test"
+    )
+    parser.add_argument("--documents", type=int, default=12, help="documents that are read at most")
     parser.add_argument("--budgets", type=float, nargs="+", default=[BUDGET_MS])
     parser.add_argument("--timed", type=int, default=20, help="questions to time")
     options = parser.parse_args()

@@ -35,7 +35,11 @@ def main() -> None:
     parser.add_argument("--index", type=Path, required=True)
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--ranker", default=DEFAULT)
-    parser.add_argument("--first", type=int, help="so many questions; a ranker over an encoder takes seconds")
+    parser.add_argument(
+        "--first",
+        type=int,
+        help="only the first N questions; a ranker over an encoder takes seconds for each",
+    )
     parser.add_argument("--brief", action="store_true", help="only re-ranking of cold documents")
     options = parser.parse_args()
     responses = read_golden(options.questions).responses[: options.first]
@@ -84,7 +88,7 @@ def _report(
 
 
 def _together(ranker: Reranker, questions: Sequence[str], found: Sequence[list[Candidate]]) -> None:
-    """What ranking several questions in one pass gains, documents known; both ways in turn."""
+    """Speed-up of ranking several questions in one pass, with cached documents; both ways in turn."""
     for count in (2, 4, 8):
         ratios = []
         for begin in range(0, len(questions) - count + 1, count):
@@ -100,7 +104,7 @@ def _together(ranker: Reranker, questions: Sequence[str], found: Sequence[list[C
 
 
 def _stages(ranker: Reranker, questions: Sequence[str], found: Sequence[list[Candidate]]) -> None:
-    """The medians of the parts of a cold re-ranking."""
+    """Medians of the stages of re-ranking cold documents."""
     loaded = ranker.checkpoint
     vocabulary, extract = loaded.vocabulary, FeatureExtractor(loaded.vocabulary)
     names = ("tokenise", "features", "collate", "model")

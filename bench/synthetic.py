@@ -4,9 +4,9 @@
 
 For measurements at a size for which no collection is available. An abstract has as many sentences as one of
 the given ones. They come from two given citations whose titles share a rare word, so that words co-occur and
-recur within an abstract much as in real ones. The vocabulary keeps growing (see ``Vocabulary``). Records are
-as long as NLM's, with authors, headings and references. Equal seeds give equal files. Records are written one
-by one, so memory depends on the given files only, apart from 5 MB per million citations.
+recur within an abstract much as in real ones. The vocabulary keeps growing (see ``GrowingVocabulary``).
+Records are as long as NLM's, with authors, headings and references. Equal seeds give equal files. Records are
+written one by one, so memory depends on the given files only, apart from 5 MB per million citations.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from bench.synthetic_records import Wrapping
-from bench.vocabulary import WORD, Vocabulary
+from bench.vocabulary import WORD, GrowingVocabulary
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import MedlineFile
@@ -98,7 +98,7 @@ class Generator:
             for document in documents
             for word in WORD.findall(f"{document.title} {document.abstract}".lower())
         )
-        self.vocabulary = Vocabulary(counts, seed)
+        self.vocabulary = GrowingVocabulary(counts, seed)
         self._random = random.Random(seed)
         self._shares = shares
         titles = Counter(word for d in documents for word in _title_words(d))

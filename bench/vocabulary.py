@@ -1,4 +1,4 @@
-"""Words that go on being new, as they do in a growing collection."""
+"""New words at the rate at which they appear in a growing collection."""
 
 import random
 import re
@@ -8,38 +8,38 @@ from collections import Counter
 WORD = re.compile(r"[^\W_]+")
 
 DISCOUNT = 0.51
-"""By what power of the number of words the number of different words grows (Heaps' law): on 1,000 to 40,000
-citations of MEDLINE."""
+"""Exponent of Heaps' law, by which the number of different words grows with that of all words; fitted on
+1,000 to 40,000 citations of MEDLINE."""
 
 SEEN_OFTEN = 100
-"""A word that came so often in the given texts is never replaced: too seldom to matter."""
+"""A word this frequent in the given texts is never replaced: it would be too rarely to matter."""
 
 
-class Vocabulary:
-    """A Pitman-Yor process that goes on from the counts of given texts, with concentration 0.
+class GrowingVocabulary:
+    """A Pitman-Yor process that continues from the counts of given texts, with concentration 0.
 
-    Drawing sentences of given texts again and again would make no word new and all the rare ones frequent. In
-    the process, a word seen ``c`` times comes next with probability (c - d)/n instead of c/n, d being the
-    discount, and so one place in ``c/d`` where it stands goes to a word that the given texts lack. These make
-    up a process of their own with the same discount, of which ``draw`` gives the next word: one drawn before,
-    the more likely the more often it was, or one never seen. So the number of different words follows Heaps'
-    law beyond the given texts, and as large a share as before comes only once.
+    Sampling only sentences of the given texts would add no new word and make all rare ones frequent. In the
+    process, a word seen ``c`` times comes next with probability (c - d)/n instead of c/n, where d is the
+    discount, so one of ``c/d`` occurrences of it is replaced by a word that the given texts lack. These words
+    are a process of their own with the same discount, from which ``draw`` takes the next one: a word drawn
+    before, with a probability that grows with its count, or a new one. So the number of different words
+    follows Heaps' law beyond the given texts, and the share of words that occur once stays the same.
     """
 
     def __init__(self, counts: Counter[str], seed: int = 0) -> None:
         self.known = len(counts)
         self.minted = 0
         self._counts = counts
-        # What new words are made of.
+        # New words are built from these.
         self._models = [word for word, count in counts.items() if count == 1] or ["word"]
         self._concentration = DISCOUNT * len(counts)
         self._drawn = array("I")
         self._first = bytearray()
-        """Of each word drawn: which one, and if it was new."""
+        """For each draw: the word's number, and whether it was new."""
         self._random = random.Random(seed)
 
     def replaceable(self, text: str) -> tuple[tuple[int, int, float], ...]:
-        """Begin and end of words that may be replaced, each with its probability."""
+        """Begin and end of words that may be replaced, with the probability of each."""
         found = (
             (match.start(), match.end(), self._counts[match[0].lower()]) for match in WORD.finditer(text)
         )
@@ -55,14 +55,14 @@ class Vocabulary:
         return self._word(which)
 
     def _old(self) -> int:
-        """One drawn before, in proportion to how often, less the discount."""
+        """A word drawn before, in proportion to its count less the discount."""
         while True:
             place = self._random.randrange(len(self._drawn))
             if not self._first[place] or self._random.random() >= DISCOUNT:
                 return self._drawn[place]
 
     def _word(self, which: int) -> str:
-        """The beginning of one rare word and the end of another, or other digits in a word that has some."""
+        """The beginning of one rare word with the end of another, or a word with its digits replaced."""
         models = self._models
         head = models[which % len(models)]
         turn = which // len(models)

@@ -222,7 +222,7 @@ class Encoder(nn.Module):
         for module in self.transformer.modules():
             if isinstance(module, nn.ModuleList) and len(module) == self.layers:
                 return module
-        raise EncoderError(f"encoder {self.name!r}: its layers cannot be told apart, to freeze some")
+        raise EncoderError(f"encoder {self.name!r}: its layers cannot be identified, so none can be frozen")
 
     def _encode(self, texts: Any, **options: Any) -> list[Any]:
         encoded: list[Any] = self._backend.encode_batch(list(texts), add_special_tokens=False, **options)

@@ -6,7 +6,7 @@ import pytest
 
 from bench import synthetic
 from bench.synthetic import Generator, Shares
-from bench.vocabulary import DISCOUNT, Vocabulary
+from bench.vocabulary import DISCOUNT, GrowingVocabulary
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import MedlineFile
@@ -72,7 +72,7 @@ def test_abstracts_are_of_given_sentences_and_length(tmp_path: Path) -> None:
 
 def test_the_vocabulary_grows_by_heaps_law() -> None:
     known = 2000
-    vocabulary = Vocabulary(Counter({f"w{number}": 1 for number in range(known)}))
+    vocabulary = GrowingVocabulary(Counter({f"w{number}": 1 for number in range(known)}))
     drawn = 20_000
     words = Counter(vocabulary.draw() for _ in range(drawn))
     start = DISCOUNT * known
@@ -95,7 +95,7 @@ def test_long_abstracts_can_be_structured(tmp_path: Path) -> None:
 
 
 def test_only_rare_words_are_replaced_the_rarest_most() -> None:
-    vocabulary = Vocabulary(Counter({"often": 100, "twice": 2, "once": 1}))
+    vocabulary = GrowingVocabulary(Counter({"often": 100, "twice": 2, "once": 1}))
     assert vocabulary.replaceable("Once, twice, often") == (
         (0, 4, DISCOUNT),
         (6, 11, DISCOUNT / 2),
