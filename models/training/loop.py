@@ -11,43 +11,14 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, relu
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.models.arrays import Booleans
-from bioqa.models.rankers.batch import Batch, Example, collate
-from bioqa.models.rankers.heads import Scores
-from bioqa.models.rankers.registry import (
-    ARCHITECTURES,
-    DocumentLoss,
-    RankerSettings,
-    encoder_of,
-    learned_state,
-)
-from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.rankers.batch import collate
+from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings, encoder_of, learned_state
+from bioqa.models.training.losses import DOCUMENT_LOSSES, cross_entropy_loss, listwise_loss
+from bioqa.models.training.pairs import Pair, TrainingSet, draw_pairs, pair_labels
 from bioqa.models.training.rates import rate_factor
 from bioqa.models.training.state import Snapshot, StateFile, moments, set_moments
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingQuestion:
-    """A question's candidates with their labels."""
-
-    example: Example
-    relevant: Booleans
-    """[documents]"""
-    labels: Booleans
-    """[sentences]"""
-    sentence_counts: tuple[int, ...]
-    """[documents]"""
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingSet:
-    """Training questions, and the vocabulary of their word ids."""
-
-    questions: Sequence[TrainingQuestion]
-    vocabulary: Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +30,6 @@ class Epoch:
     scores: Mapping[str, float]
     score: float
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    question: int
-    relevant: int
-    irrelevant: tuple[int, ...]
 
 
 def fit(
@@ -213,100 +177,19 @@ def _train_epoch(training: _Run, settings: RankerSettings, learned: TrainingSet)
     return float(np.mean(losses))
 
 
-def draw_pairs(
-    questions: Sequence[TrainingQuestion],
-    generator: np.random.Generator,
-    irrelevant_documents: int = 1,
-    *,
-    documents_only: bool = False,
-) -> list[_Pair]:
-    """Each relevant candidate with random irrelevant ones of its question, shuffled.
-
-    Relevant candidates without a positive sentence are dropped unless ``documents_only``: they would teach a
-    ranker of sentences that none of theirs is relevant.
-    """
-    pairs = []
-    for number, question in enumerate(questions):
-        irrelevant = np.flatnonzero(~question.relevant)
-        if not len(irrelevant):
-            continue
-        ends = np.cumsum(question.sentence_counts)
-        for document in np.flatnonzero(question.relevant).tolist():
-            end = int(ends[document])
-            if documents_only or question.labels[end - question.sentence_counts[document] : end].any():
-                drawn = generator.choice(irrelevant, irrelevant_documents)
-                pairs.append(_Pair(number, document, tuple(drawn.tolist())))
-    return [pairs[i] for i in generator.permutation(len(pairs))]
-
-
-def _loss(model: nn.Module, settings: RankerSettings, learned: TrainingSet, pairs: Sequence[_Pair]) -> Tensor:
+def _loss(model: nn.Module, settings: RankerSettings, learned: TrainingSet, pairs: Sequence[Pair]) -> Tensor:
     questions = learned.questions
     examples = [questions[p.question].example.take([p.relevant, *p.irrelevant]) for p in pairs]
     batch = collate(examples, learned.vocabulary)
     scores = model(batch)
-    of_documents = _DOCUMENT_LOSSES[settings.document_loss]
+    of_documents = DOCUMENT_LOSSES[settings.document_loss]
     loss = settings.document_weight * of_documents(scores.documents.reshape(len(pairs), -1))
     if ARCHITECTURES[settings.ranker].units == "documents":
         return loss
-    labels, weights = _pair_labels(questions, pairs)
+    labels, weights = pair_labels(questions, pairs)
     if settings.sentence_weight:
         summed = cross_entropy_loss(scores.sentences, labels, len(pairs), weights)
         loss = loss + settings.sentence_weight * summed
     if settings.listwise_weight:
         loss = loss + settings.listwise_weight * listwise_loss(scores, batch, labels)
     return loss
-
-
-def _pair_labels(questions: Sequence[TrainingQuestion], pairs: Sequence[_Pair]) -> tuple[Tensor, Tensor]:
-    """Labels of all sentences, and weights by which several irrelevant documents count as one."""
-    labels, weights = [], []
-    for pair in pairs:
-        question = questions[pair.question]
-        ends = np.cumsum(question.sentence_counts)
-        for document in (pair.relevant, *pair.irrelevant):
-            end, count = int(ends[document]), question.sentence_counts[document]
-            labels.append(question.labels[end - count : end])
-            weights.append(np.full(count, 1.0 if document == pair.relevant else 1 / len(pair.irrelevant)))
-    return torch.from_numpy(np.concatenate(labels)).float(), torch.from_numpy(np.concatenate(weights)).float()
-
-
-def hinge_loss(documents: Tensor) -> Tensor:
-    """[pairs, 1 + irrelevant], the relevant document first: mean of max(0, 1 - relevant + irrelevant)."""
-    return relu(1.0 - documents[:, :1] + documents[:, 1:]).mean()
-
-
-def softmax_loss(documents: Tensor) -> Tensor:
-    """[pairs, 1 + irrelevant], the relevant document first: mean of -log of its softmax."""
-    return -log_softmax(documents, dim=1)[:, 0].mean()
-
-
-_DOCUMENT_LOSSES: dict[DocumentLoss, Callable[[Tensor], Tensor]] = {
-    "hinge": hinge_loss,
-    "softmax": softmax_loss,
-}
-
-
-def cross_entropy_loss(
-    sentences: Tensor, labels: Tensor, pairs: int, weights: Tensor | None = None
-) -> Tensor:
-    """Sum over both documents' sentences (Pappas and Androutsopoulos 2021, Section 2.3), mean over pairs."""
-    return binary_cross_entropy_with_logits(sentences, labels, weights, reduction="sum") / pairs
-
-
-def listwise_loss(scores: Scores, batch: Batch, labels: Tensor) -> Tensor:
-    """Softmax over each relevant document's sentences: mean of -log of its positive ones' shares.
-
-    It rewards the right order within a document directly; cross-entropy over all sentences does so only
-    indirectly.
-    """
-    documents = len(batch.document_features)
-    positives = torch.zeros(documents).index_add(0, batch.unit_document, labels)
-    shift = torch.zeros(documents).scatter_reduce(
-        0, batch.unit_document, scores.sentences.detach(), "amax", include_self=False
-    )
-    shifted = scores.sentences - shift[batch.unit_document]
-    total = torch.zeros(documents).index_add(0, batch.unit_document, shifted.exp())
-    log_shares = shifted - total.log()[batch.unit_document]
-    of_document = torch.zeros(documents).index_add(0, batch.unit_document, labels * log_shares)
-    with_positives = positives > 0
-    return -(of_document[with_positives] / positives[with_positives]).mean()

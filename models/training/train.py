@@ -20,7 +20,8 @@ from bioqa.models.rankers.registry import RankerSettings, build, reader_for
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Prepared, RankerInputs, fingerprint, scaling_of
 from bioqa.models.training.development import Development, rankings_of
-from bioqa.models.training.loop import Epoch, TrainingQuestion, TrainingSet, fit
+from bioqa.models.training.loop import Epoch, fit
+from bioqa.models.training.pairs import TrainingQuestion, TrainingSet
 from bioqa.models.training.state import Identity, StateFile
 
 

@@ -9,10 +9,11 @@ from torch import nn
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.rankers.registry import RankerSettings, build, learned_state, settings_of
 from bioqa.models.text.vocabulary import Vocabulary
-from bioqa.models.training.loop import Epoch, TrainingQuestion, TrainingSet, fit
+from bioqa.models.training.loop import Epoch, fit
+from bioqa.models.training.pairs import TrainingQuestion, TrainingSet
 from bioqa.models.training.state import StateFile
 from tests.models.encoders.tiny import encoder_for
-from tests.models.training.test_loop import _questions
+from tests.models.training.test_pairs import questions as toy_questions
 
 SCORES = (0.1, 0.3, 0.2, 0.25)
 
@@ -51,7 +52,7 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
     ranker: str, vocabulary: Vocabulary, tmp_path: Path
 ) -> None:
     settings = settings_of(ranker, dimensions=6, epochs=4, pairs_per_step=2, frozen_epochs=1)
-    questions = _questions(settings)
+    questions = toy_questions(settings)
     whole, epochs = _train(settings, questions, vocabulary, None)
     path = tmp_path / "state"
     with pytest.raises(_Stop):
@@ -70,15 +71,15 @@ def test_a_state_of_another_model_is_refused(vocabulary: Vocabulary, tmp_path: P
     path = tmp_path / "state"
     settings = settings_of("jpdrmm", dimensions=6, epochs=4, pairs_per_step=2)
     with pytest.raises(_Stop):
-        _train(settings, _questions(), vocabulary, path, stop_after=2)
+        _train(settings, toy_questions(), vocabulary, path, stop_after=2)
     other = settings_of("features", dimensions=6, epochs=4, pairs_per_step=2)
     with pytest.raises(BioqaError, match="state: no usable state of a training"):
-        _train(other, _questions(other), vocabulary, path)
+        _train(other, toy_questions(other), vocabulary, path)
 
 
 def test_small_portions_give_the_step_of_one(vocabulary: Vocabulary) -> None:
     settings = settings_of("jbert-nf", epochs=3, pairs_per_step=3)
-    questions = _questions(settings)
+    questions = toy_questions(settings)
     made = [
         learned_state(_train(replace(settings, pairs_at_once=n), questions, vocabulary, None)[0])
         for n in (3, 1)
@@ -89,7 +90,7 @@ def test_small_portions_give_the_step_of_one(vocabulary: Vocabulary) -> None:
 
 def test_an_encoder_learns_after_its_frozen_epochs(vocabulary: Vocabulary) -> None:
     settings = settings_of("jbert", pairs_per_step=2, epochs=2, frozen_epochs=2, frozen_layers=1)
-    questions = _questions(settings)
+    questions = toy_questions(settings)
     original = encoder_for(settings)
     assert original is not None
     before = {f"sentence_ranker.text_ranker.encoder.{n}": v for n, v in original.state_dict().items()}

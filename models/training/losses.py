@@ -1,0 +1,53 @@
+"""Losses over the documents and the sentences of pairs."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, relu
+
+from bioqa.models.rankers.batch import Batch
+from bioqa.models.rankers.heads import Scores
+from bioqa.models.rankers.registry import DocumentLoss
+
+
+def hinge_loss(documents: Tensor) -> Tensor:
+    """[pairs, 1 + irrelevant], the relevant document first: mean of max(0, 1 - relevant + irrelevant)."""
+    return relu(1.0 - documents[:, :1] + documents[:, 1:]).mean()
+
+
+def softmax_loss(documents: Tensor) -> Tensor:
+    """[pairs, 1 + irrelevant], the relevant document first: mean of -log of its softmax."""
+    return -log_softmax(documents, dim=1)[:, 0].mean()
+
+
+DOCUMENT_LOSSES: dict[DocumentLoss, Callable[[Tensor], Tensor]] = {
+    "hinge": hinge_loss,
+    "softmax": softmax_loss,
+}
+
+
+def cross_entropy_loss(
+    sentences: Tensor, labels: Tensor, pairs: int, weights: Tensor | None = None
+) -> Tensor:
+    """Sum over both documents' sentences (Pappas and Androutsopoulos 2021, Section 2.3), mean over pairs."""
+    return binary_cross_entropy_with_logits(sentences, labels, weights, reduction="sum") / pairs
+
+
+def listwise_loss(scores: Scores, batch: Batch, labels: Tensor) -> Tensor:
+    """Softmax over each relevant document's sentences: mean of -log of its positive ones' shares.
+
+    It rewards the right order within a document directly; cross-entropy over all sentences does so only
+    indirectly.
+    """
+    documents = len(batch.document_features)
+    positives = torch.zeros(documents).index_add(0, batch.unit_document, labels)
+    shift = torch.zeros(documents).scatter_reduce(
+        0, batch.unit_document, scores.sentences.detach(), "amax", include_self=False
+    )
+    shifted = scores.sentences - shift[batch.unit_document]
+    total = torch.zeros(documents).index_add(0, batch.unit_document, shifted.exp())
+    log_shares = shifted - total.log()[batch.unit_document]
+    of_document = torch.zeros(documents).index_add(0, batch.unit_document, labels * log_shares)
+    with_positives = positives > 0
+    return -(of_document[with_positives] / positives[with_positives]).mean()
