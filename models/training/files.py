@@ -105,19 +105,22 @@ def train_ranker(
         kept = plan.states or output.with_name(output.name + ".states")
         encoder.cache = StateCache(kept, encoder.fingerprint, encoder.width)
         state = state_path(output)
-    made = make_checkpoint(
-        settings,
-        data,
-        seed=plan.seed,
-        record={"train": file_fingerprint(plan.train), "dev": file_fingerprint(plan.dev)},
-        encoder=encoder,
-        progress=progress,
-        state=state,
-    )
+    try:
+        made = make_checkpoint(
+            settings,
+            data,
+            seed=plan.seed,
+            record={"train": file_fingerprint(plan.train), "dev": file_fingerprint(plan.dev)},
+            encoder=encoder,
+            progress=progress,
+            state=state,
+        )
+    finally:
+        # Also after a failure: an open cache is locked, and this process may train again.
+        if encoder is not None and encoder.cache is not None:
+            encoder.cache.close()
+            encoder.cache = None
     save(made, output)
-    if encoder is not None and encoder.cache is not None:
-        encoder.cache.close()
-        encoder.cache = None
     if state is not None:
         state.unlink(missing_ok=True)
     return made

@@ -1,5 +1,4 @@
 import hashlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,11 +114,11 @@ def test_the_state_of_a_ranker_over_an_encoder_is_kept_until_it_is_saved(
         train_ranker(plan, index, progress=stop)
     assert state_path(plan.output).is_file()
     again: list[int] = []
-    states = tmp_path / "states"
-    train_ranker(replace(plan, states=states), index, progress=lambda epoch: again.append(epoch.number))
+    train_ranker(plan, index, progress=lambda epoch: again.append(epoch.number))
     assert again == [2]
     assert not state_path(plan.output).exists()
-    # Whoever trains next can open the cached states.
+    # Neither training has left the cached states locked.
+    states = tmp_path / "toy.states"
     StateCache(states, Encoder.load(str(encoder), device="cpu").fingerprint, 16).close()
 
 
