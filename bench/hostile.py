@@ -1,11 +1,14 @@
 """Hostile requests beside ordinary ones: what the service says, holds in memory, and loses.
 
     python -m bench.hostile --index DIR --questions GOLDEN [--seconds 300] [--attackers 3] [--clients 4]
+    python -m bench.hostile --index DIR --questions GOLDEN --alone
 
 Attackers send, over and over, requests that each are permitted by their size and built to cost all they can.
 Ordinary clients ask questions meanwhile, and a watcher asks /healthz five times a second. Printed are the
 statuses of every kind of attack, 5xx, the largest memory of the service with all its processes (proportional
-set size), the latency of /healthz, and the ordinary questions that got no answer.
+set size), the latency of /healthz, and the ordinary questions that got no answer. With --alone each attack is
+made once, and what it takes is printed: processor time and memory of the service.
+
 Settings in the environment (BIOQA_…) reach the service. Needs bench/requirements.txt.
 """
 
@@ -50,11 +53,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--attackers", type=int, default=3)
     parser.add_argument("--clients", type=int, default=4)
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("--only", choices=sorted(ATTACKS), action="append", default=[])
     options = parser.parse_args()
     bodies = [response.question.body for response in read_golden(options.questions).responses]
-    with served({"BIOQA_INDEX": options.index, "BIOQA_LOG_LEVEL": "critical"}) as service:
+    with served({"BIOQA_INDEX": options.index, "BIOQA_LOG_LEVEL": "error"}) as service:
         Load(service, bodies, 1).run(WARM_UP_S)
+        if options.alone:
+            for name in options.only or ATTACKS:
+                print_alone(service, name)
+            return
         rest = megabytes(service)
         seen = Seen()
         ends = time.monotonic() + options.seconds
@@ -117,13 +125,70 @@ def print_report(seen: Seen, rest: float, alive: bool) -> None:
     print(f"alive at the end                 {'yes' if alive else 'NO'}")
 
 
+def print_alone(service: Served, name: str) -> None:
+    """Requests of one kind, one after the other: the dearest by processor time, the largest by memory."""
+    time.sleep(1.0)
+    rest, begun = megabytes(service), time.monotonic()
+    with Memory(service) as memory:
+        statuses, spent = [], []
+        before = processor_s(service)
+        for status in ATTACKS[name](service, random.Random(1)):
+            now = processor_s(service)
+            statuses.append(status)
+            spent.append(now - before)
+            before = now
+    shown = ", ".join(
+        f"{status or 'closed'}: {number}" for status, number in sorted(Counter(statuses).items())
+    )
+    print(
+        f"{name:32} at most {max(spent):5.2f} s of processor, {max(memory.seen) - rest:5.0f} MB above rest; "
+        f"{time.monotonic() - begun:5.1f} s in all; {shown}",
+        flush=True,
+    )
+
+
+class Memory:
+    """Looks at the memory of the service as often as it can."""
+
+    def __init__(self, service: Served) -> None:
+        self.seen = [0.0]
+        self._service = service
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> "Memory":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ends.wait(0.05):
+            self.seen.append(megabytes(self._service))
+
+
+def processes(service: Served) -> list[psutil.Process]:
+    parent = psutil.Process(service.pid)
+    return [parent, *parent.children(recursive=True)]
+
+
 def megabytes(service: Served) -> float:
     total = 0.0
-    parent = psutil.Process(service.pid)
-    for process in [parent, *parent.children(recursive=True)]:
+    for process in processes(service):
         with suppress(psutil.NoSuchProcess):
             total += process.memory_full_info().pss
     return total / MEGABYTE
+
+
+def processor_s(service: Served) -> float:
+    total = 0.0
+    for process in processes(service):
+        with suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            total += times.user + times.system
+    return total
 
 
 def watch(service: Served, ends: float, seen: Seen) -> None:

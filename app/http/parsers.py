@@ -6,6 +6,7 @@ both. Only bodies that are short, or were found to be right there, are parsed in
 """
 
 import asyncio
+import gc
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,12 +40,18 @@ def start_parser(modules: Sequence[str]) -> Callable[[tuple[Callable[..., Any], 
     """What a parsing process starts with: it calls functions, of these modules as a rule."""
     for module in modules:
         import_module(module)  # here, so that it does not count as the first task's work
+    # JSON has no cycles, and looking for some takes longer than parsing millions of objects.
+    gc.disable()
     return _call
 
 
 def _call(task: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
     what, arguments = task
-    return what(*arguments)
+    try:
+        return what(*arguments)
+    finally:
+        del task, arguments
+        gc.collect()
 
 
 class Parsers:
