@@ -1,4 +1,4 @@
-"""The HTTP service."""
+"""The HTTP service: the application, its routes, middleware and description."""
 
 import logging
 from collections.abc import AsyncIterator, Sequence
@@ -38,12 +38,12 @@ from bioqa.app.settings import Settings, load_settings
 from bioqa.app.version import version
 
 DESCRIPTION = (
-    "Answers biomedical questions with the best MEDLINE articles and sentences, in the form of the BioASQ "
+    "Answers biomedical questions with the best MEDLINE articles and sentences, in the format of the BioASQ "
     "challenge. Every error is problem+json (RFC 9457)."
 )
 
 UPLOADS = ("/v1/bioasq/batches", "/v1/bioasq/validate", "/v1/bioasq/evaluate", *web.UPLOADS)
-"""Where whole files are sent to."""
+"""Addresses that accept whole files, with a larger limit."""
 
 log = logging.getLogger("bioqa")
 
@@ -53,10 +53,10 @@ def create_app(
     answerer: Answerer | None = None,
     further_rankers: Sequence[Ranker] = (),
 ) -> FastAPI:
-    """The service with these settings (the environment's if None), or around a given answerer and rankers.
+    """Create the service from settings (None: the environment's), or around a given answerer and rankers.
 
-    Raises BioqaError if a ranker cannot be loaded, or the folder of batches cannot be used. The index may
-    come later: until then questions get 503.
+    Raises BioqaError if a ranker cannot be loaded or the folder of batches cannot be used. The index may be
+    created later: until then, questions get 503.
     """
     settings = settings or load_settings()
     if answerer is None:
@@ -73,7 +73,7 @@ def create_app(
         title="bioqa",
         version=version(),
         description=DESCRIPTION,
-        docs_url=None,  # FastAPI's page takes its script from a public server
+        docs_url=None,  # FastAPI's page loads its script from a public server
         redoc_url=None,
         lifespan=_lifespan,
     )
@@ -128,7 +128,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
 
 
 def _limit(schemas: dict[str, Any], service: Service) -> None:
-    """Add what the settings limit, which the request's classes cannot know."""
+    """Add the settings' limits, which the request models do not know."""
     search = schemas["SearchRequest"]["properties"]
     for body in (search["body"], schemas["AskedQuestion"]["properties"]["body"]):
         body["maxLength"] = service.settings.max_question_characters

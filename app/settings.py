@@ -1,4 +1,4 @@
-"""What an operator can set, each by an environment variable ``BIOQA_<NAME>``; see docs/settings.md."""
+"""Settings for operators, each an environment variable ``BIOQA_<NAME>``; see docs/settings.md."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ MAX_CANDIDATES = 1000
 
 
 def _cores() -> int:
-    # Not os.cpu_count(): a container or a job often owns a few of the machine's cores only.
+    # Not os.cpu_count(): a container or a job is often allowed only some of the machine's cores.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -51,83 +51,86 @@ class Settings(BaseSettings):
     )
     elastic_ca_file: Path | None = Field(
         default=None,
-        description="PEM file of the authorities that Elasticsearch's TLS certificate is checked against.",
+        description="PEM file with the authorities for Elasticsearch's TLS certificate.",
     )
     elastic_timeout_s: float = Field(
-        default=30, gt=0, le=3600, description="Seconds that Elasticsearch may take for one request."
+        default=30, gt=0, le=3600, description="Timeout of one request to Elasticsearch, in seconds."
     )
     elastic_patience_s: float = Field(
         default=300,
         ge=0,
         le=86_400,
-        description="Seconds that loading goes on trying while Elasticsearch is away or overloaded.",
+        description="Seconds for which loading retries while Elasticsearch is not available.",
     )
     elastic_shards: int = Field(
-        default=1, ge=1, le=1024, description="Shards of an index that is made in Elasticsearch."
+        default=1, ge=1, le=1024, description="Shards of an index created in Elasticsearch."
     )
     elastic_replicas: int = Field(
-        default=0, ge=0, le=32, description="Copies of each shard beside the first, made after loading."
+        default=0, ge=0, le=32, description="Replicas of each shard, created after loading."
     )
     bm25_k1: float = Field(
         default=DEFAULT_SHAPE.k1,
         ge=0,
         le=10,
-        description="BM25's k1 of an index that is made in Elasticsearch.",
+        description="BM25's k1 of an index created in Elasticsearch.",
     )
     bm25_b: float = Field(
         default=DEFAULT_SHAPE.b,
         ge=0,
         le=1,
-        description="BM25's b of an index that is made in Elasticsearch.",
+        description="BM25's b of an index created in Elasticsearch.",
     )
     keep_releases: int = Field(
         default=1, ge=0, le=100, description="Releases that `bioqa update` keeps beside the serving one."
     )
-    ranker: str = Field(default=DEFAULT, description="The ranker: one that is bundled, by name, or a folder.")
+    ranker: str = Field(
+        default=DEFAULT, description="The ranker: the name of a bundled one, or a checkpoint's folder."
+    )
     rankers: str | None = Field(
         default=None,
-        description="Further rankers that questions may name: names or folders, with commas between them.",
+        description="Further rankers that questions may name: names or folders, comma-separated.",
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto",
-        description="Where encoders run; auto is a GPU if there is one.",
+        description="Device for encoders; auto uses a GPU if there is one.",
     )
     ranker_budget_ms: float = Field(
         default=1000,
         ge=0,
         le=600_000,
-        description="Milliseconds that a cascade may take for a question on the machine it was measured on.",
+        description="Milliseconds that a cascade may take per question, on the machine it was measured on.",
     )
     candidates: int = Field(
         default=100,
         ge=1,
         le=MAX_CANDIDATES,
-        description="How many documents BM25 fetches for the ranker to order.",
+        description="Number of documents that BM25 retrieves for the ranker.",
     )
     host: str = Field(
-        default="127.0.0.1", description="Address that the service listens at; 0.0.0.0 for all."
+        default="127.0.0.1", description="Address that the service listens on; 0.0.0.0 for all."
     )
     port: int = Field(
         default=8000,
         ge=0,
         le=65535,
-        description="Port that the service listens at.",
+        description="Port that the service listens on.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="The least severe messages that the service logs."
+        default="info", description="Lowest severity of messages that are logged."
     )
     log_format: Literal["auto", "text", "json"] = Field(
-        default="auto", description="Lines of the log for people, or JSON; auto: text on a terminal only."
+        default="auto",
+        description="Format of the log: text for people, or JSON; auto: text only on a terminal.",
     )
     metrics: Literal["key", "open", "off"] = Field(
         default="key",
-        description="Whether /metrics needs an API key as other addresses do, needs none, or is not there.",
+        description="Whether /metrics needs an API key as other addresses do, needs none, or does not exist.",
     )
     otlp_endpoint: str | None = Field(
-        default=None, description="Where traces go: an OpenTelemetry collector's URL (OTLP over HTTP)."
+        default=None, description="URL of an OpenTelemetry collector for traces (OTLP over HTTP)."
     )
     api_keys_file: Path | None = Field(
-        default=None, description="File of the hashed API keys; without one, everybody is let in."
+        default=None, description="File of hashed API keys; without one, no authentication is required."
     )
     max_connections: int = Field(
         default=1000,
@@ -154,17 +157,17 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=1_000_000,
-        description="Requests a minute of one key, or of one address where there are no keys; 0: no limit.",
+        description="Requests per minute of one key, or of one address where there are no keys; 0: no limit.",
     )
     rate_burst: int = Field(
-        default=20, ge=1, le=1_000_000, description="Requests that may come at once within the rate."
+        default=20, ge=1, le=1_000_000, description="Requests that may arrive at once within the rate."
     )
     cors_origins: str | None = Field(
-        default=None, description="Origins, between commas, whose pages may use the API from a browser."
+        default=None, description="Comma-separated origins whose pages may use the API from a browser."
     )
     trusted_proxies: str = Field(
         default="127.0.0.1",
-        description="Addresses, between commas, whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+        description="Comma-separated proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.",
     )
     ranking_processes: int = Field(
         default_factory=_processes,
@@ -177,22 +180,28 @@ class Settings(BaseSettings):
         default=1,
         ge=1,
         le=64,
-        description="How many questions, or batches of them, are ranked at the same time "
+        description="Number of questions, or batches of them, ranked at the same time "
         "where the service's own process ranks.",
     )
     retrieval_threads: int = Field(
-        default=4, ge=1, le=64, description="For how many questions the index is searched at the same time."
+        default=4,
+        ge=1,
+        le=64,
+        description="Number of questions for which the index is searched at the same time.",
     )
     batch_questions: int = Field(
-        default=1, ge=1, le=256, description="How many questions that wait are ranked at once, together."
+        default=1, ge=1, le=256, description="Number of waiting questions that are ranked together."
     )
     batch_sentences: int = Field(
         default=10_000,
         ge=1,
-        description="How many sentences questions that are ranked together may have.",
+        description="Limit of the sentences of questions that are ranked together.",
     )
     queue_capacity: int = Field(
-        default=64, ge=1, le=100_000, description="How many questions may wait; more are refused with 429."
+        default=64,
+        ge=1,
+        le=100_000,
+        description="Number of questions that may wait; more are refused with 429.",
     )
     request_timeout_s: float = Field(
         default=30,
@@ -204,11 +213,11 @@ class Settings(BaseSettings):
         default=20,
         ge=0,
         le=3600,
-        description="Seconds that the service takes to answer what waits when it is told to end.",
+        description="Seconds for answering waiting questions when the service is told to end.",
     )
     allow_degraded: bool = Field(
         default=True,
-        description="Whether a question that the ranker fails on is answered by BM25, and marked as such.",
+        description="Whether BM25 answers a question on which the ranker fails; the answer is marked.",
     )
     torch_threads: int = Field(
         default_factory=_cores, ge=1, le=256, description="Threads that the model may use for one question."
@@ -237,7 +246,7 @@ class Settings(BaseSettings):
         default=100, ge=1, description="A larger test set is refused by POST /v1/bioasq with 422."
     )
     data_dir: Path | None = Field(
-        default=None, description="Folder that batches are kept in; without it they end with the service."
+        default=None, description="Folder in which batches are stored; without it, they end with the service."
     )
     max_upload_bytes: int = Field(
         default=10_000_000,
@@ -248,12 +257,12 @@ class Settings(BaseSettings):
         default=5000, ge=1, description="A larger test set is refused as a batch with 422."
     )
     max_batches: int = Field(
-        default=100, ge=1, description="With so many batches unfinished another is refused with 429."
+        default=100, ge=1, description="Number of unfinished batches; more are refused with 429."
     )
     batch_days: int = Field(default=30, ge=1, le=36_500, description="Days that a finished batch is kept.")
 
     def access(self) -> Access:
-        """How Elasticsearch is reached."""
+        """Return how to connect to Elasticsearch."""
         return Access(
             api_key=self.elastic_api_key.get_secret_value() if self.elastic_api_key else "",
             user=self.elastic_user or "",
@@ -264,14 +273,14 @@ class Settings(BaseSettings):
         )
 
     def shape(self) -> Shape:
-        """How an index in Elasticsearch is made."""
+        """Return how to create an index in Elasticsearch."""
         return Shape(self.elastic_shards, self.elastic_replicas, self.bm25_k1, self.bm25_b)
 
 
 def load_settings(**given: Any) -> Settings:
-    """The environment's settings, but for those given that are not None.
+    """Read the settings from the environment; given values that are not None replace them.
 
-    Raises SettingsError, naming each variable that has no usable value.
+    Raises SettingsError, naming each variable with an invalid value.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     try:

@@ -1,4 +1,4 @@
-"""Which bioqa this is: the release, and between releases the commit too."""
+"""The version: the release, and between releases the commit."""
 
 import re
 import subprocess
@@ -8,18 +8,18 @@ from pathlib import Path
 import bioqa
 
 COMMIT_FILE = "commit.txt"
-"""Beside the package's ``__init__.py``, with the commit's hash: written into wheels and images that are no
-release, whose users have no repository to ask. A checkout and a release have no such file."""
+"""File beside the package's ``__init__.py`` with the commit's hash, written into wheels and images that are
+not releases, as they have no repository to ask. Checkouts and releases have no such file."""
 
 
 @cache
 def version() -> str:
-    """``0.2.0`` for a release, ``0.2.0+g1a2b3c4`` for a commit between releases."""
+    """Return ``0.2.0`` for a release, ``0.2.0+g1a2b3c4`` for a commit between releases."""
     return version_of(Path(bioqa.__file__).parent, bioqa.__version__)
 
 
 def version_of(package: Path, release: str) -> str:
-    """The version of the package in that folder, whose last release is given."""
+    """Return the version of the package in a folder, given its latest release."""
     commit = noted(package) or checked_out(package.parent, release)
     return f"{release}+g{commit[:7]}" if re.fullmatch("[0-9a-f]{7,64}", commit) else release
 
@@ -33,7 +33,7 @@ def noted(package: Path) -> str:
 
 
 def checked_out(root: Path, release: str) -> str:
-    """The checkout's commit; empty if it is the release's, or if there is no checkout that git can read."""
+    """Return the checkout's commit; empty if it is the release's, or if git cannot read a checkout."""
     # In site-packages git would find the repository of the project that bioqa is installed for.
     if not (root / ".git").exists():
         return ""

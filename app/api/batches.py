@@ -1,4 +1,4 @@
-"""Test sets of any usual size, answered in the background."""
+"""Test sets of up to thousands of questions, answered in the background."""
 
 import re
 from datetime import UTC, datetime
@@ -26,10 +26,10 @@ LONGEST_KEY = 255
 
 
 class Cause(BaseModel):
-    """A question that has no answer and gets none."""
+    """A question that failed: it has no answer and gets none."""
 
     field: str = Field(description="Where in the test set: questions[3].body, …")
-    id: str | None = Field(description="The question's id, if it has one of its own.")
+    id: str | None = Field(description="The question's id, unless it is missing or a duplicate.")
     message: str
 
 
@@ -44,7 +44,7 @@ class BatchRanker(BaseModel):
 
 
 class BatchStatus(BaseModel):
-    """How far a batch is. ``answered``, ``failed`` and ``remaining`` make up ``questions``."""
+    """The progress of a batch. ``answered``, ``failed`` and ``remaining`` add up to ``questions``."""
 
     id: str
     state: State
@@ -52,33 +52,33 @@ class BatchStatus(BaseModel):
     answered: int
     failed: int = Field(description="Questions that have no answer and get none.")
     remaining: int
-    degraded: int = Field(description="Of the answers: BM25's, because the ranker failed.")
-    seconds_left: float | None = Field(description="By its own pace; null while it is not known.")
-    waits_for: str | None = Field(description="What is away, so that nothing is answered at the moment.")
+    degraded: int = Field(description="Part of the answers: those by BM25, because the ranker failed.")
+    seconds_left: float | None = Field(description="Estimated from its own pace; null while unknown.")
+    waits_for: str | None = Field(description="What is unavailable, so that nothing is being answered.")
     reason: str | None = Field(description="Why it failed.")
     created: datetime
     started: datetime | None
     finished: datetime | None
     expires: datetime | None = Field(description="When it will be removed.")
-    kept: bool = Field(description="Whether it outlives a restart of the service.")
-    ranker: BatchRanker | None = Field(description="Which one answers; null until it begins.")
-    index: str | None = Field(description="Which one the answers come from; null until it begins.")
+    kept: bool = Field(description="Whether it survives a restart of the service.")
+    ranker: BatchRanker | None = Field(description="The ranker that answers; null until it starts.")
+    index: str | None = Field(description="The index that the answers come from; null until it starts.")
     restarts: list[BatchRestart] = Field(
-        description="When it began anew, and why: all answers come from one ranker and one index."
+        description="When it was started anew, and why: all answers come from one ranker and one index."
     )
     location: str
-    submission: str | None = Field(description="Where its submission is; null unless it is done.")
+    submission: str | None = Field(description="Address of its submission; null unless it is done.")
 
 
 class BatchDetails(BatchStatus):
-    faults: list[Cause] = Field(description="The questions without answer, in their order.")
+    faults: list[Cause] = Field(description="The questions without an answer, in the test set's order.")
 
 
 class BatchPage(BaseModel):
-    """Batches, the newest first."""
+    """Batches, newest first."""
 
     batches: list[BatchStatus]
-    next: int | None = Field(description="``before`` of the page that follows; null if none does.")
+    next: int | None = Field(description="``before`` of the next page; null on the last page.")
 
 
 def _batches(request: Request) -> BatchJobs:
@@ -113,7 +113,7 @@ def _key(
     idempotency_key: Annotated[
         str | None,
         Header(
-            description="A name of your own for this request: sent twice, it is one batch.",
+            description="A unique name for this request: sent twice, it creates one batch.",
             openapi_examples={"a UUID": {"value": "8e03978e-40d5-43dd-bc93-6894a57f9324"}},
             json_schema_extra={"pattern": r'^("[!#-~]{1,255}"|[!#-~]{1,255})$'},
         ),
@@ -121,7 +121,7 @@ def _key(
 ) -> str | None:
     if idempotency_key is None:
         return None
-    # A string as RFC 9651 writes it, in quotes, or the bare characters.
+    # A quoted string as in RFC 9651, or the bare characters.
     matched = re.fullmatch(r'"([!#-~]+)"|([!#-~]+)', idempotency_key, re.ASCII)
     key = (matched[1] or matched[2]) if matched else ""
     if not 1 <= len(key) <= LONGEST_KEY:
@@ -145,7 +145,7 @@ FORM: dict[str, Any] = {
     status_code=202,
     response_model=BatchDetails,
     responses={
-        200: {"model": BatchDetails, "description": "Known already by its Idempotency-Key"},
+        200: {"model": BatchDetails, "description": "A batch with this Idempotency-Key exists"},
         **documented(400, 413, 415, 422, 429, 503),
     },
     openapi_extra=request_body({"$ref": "#/components/schemas/BatchTestSet"}, FORM, ["file"], EXAMPLES),
@@ -158,23 +158,23 @@ async def submit_a_test_set(
     key: Key,
     ranker: RankerParameter = None,
 ) -> Response | BatchDetails:
-    """A test set to be answered in the background.
+    """Submit a test set to be answered in the background.
 
-    A question that is wrong is told under ``faults``, and the others are answered all the same.
+    Invalid questions are listed under ``faults``; the others are answered.
     """
     upload = await uploads.receive(request)
     try:
         taken, asked = await uploads.parse(_taken, upload, ranker, batches.limits)
         batch, new = await uploads.work(batches.submit, taken, asked, key)
-        told = await uploads.work(details, batches, batch)
+        status = await uploads.work(details, batches, batch)
     except KeyReused:
-        raise FieldError("Idempotency-Key", "was sent with another test set or ranker before") from None
+        raise FieldError("Idempotency-Key", "was used for another test set or ranker") from None
     except TooManyBatches:
         headers = {"Retry-After": str(FULL_RETRY_AFTER_S)}
         return problem(429, "too many batches are unfinished; wait until one is done", headers=headers)
-    response.headers["Location"] = told.location
+    response.headers["Location"] = status.location
     response.status_code = 202 if new else 200
-    return told
+    return status
 
 
 def _taken(upload: Upload, ranker: str | None, limits: TestSetLimits) -> tuple[list[Entry], str | None]:
@@ -184,7 +184,7 @@ def _taken(upload: Upload, ranker: str | None, limits: TestSetLimits) -> tuple[l
     require_files(upload, ["file"])
     asked = upload.texts.get("ranker") or None
     if ranker and asked and ranker != asked:
-        raise FieldError("ranker", "is not the same in the address and in the form")
+        raise FieldError("ranker", "differs between the address and the form")
     try:
         testset = upload.file("file")
     except BioqaError as error:
@@ -195,12 +195,12 @@ def _taken(upload: Upload, ranker: str | None, limits: TestSetLimits) -> tuple[l
 @router.get("", responses=documented(422, 503))
 def the_batches(
     batches: CurrentBatches,
-    limit: Annotated[int, Query(ge=1, le=100, description="So many at most.")] = 20,
+    limit: Annotated[int, Query(ge=1, le=100, description="Maximum number of batches.")] = 20,
     before: Annotated[
         int | None, Query(ge=1, le=2**53, description="``next`` of the page before this one.")
     ] = None,
 ) -> BatchPage:
-    """The batches, the newest first."""
+    """List the batches, newest first."""
     found = batches.page(limit + 1, before)
     shown = found[:limit]
     return BatchPage(
@@ -211,7 +211,7 @@ def the_batches(
 
 @router.get("/{id}", responses=documented(404, 422, 503))
 def a_batch(batch: KnownBatch, batches: CurrentBatches) -> BatchDetails:
-    """How far a batch is, how long it will take, and which questions have no answer."""
+    """Return a batch's progress, its remaining time, and the questions that failed."""
     return details(batches, batch)
 
 
@@ -220,7 +220,7 @@ def a_batch(batch: KnownBatch, batches: CurrentBatches) -> BatchDetails:
     response_model=Submission,
     responses={
         200: {
-            "description": "The file, checked",
+            "description": "The file, validated",
             "content": {
                 "application/json": {"schema": {"$ref": "#/components/schemas/Submission"}},
                 "text/plain": {"schema": {"type": "string"}},
@@ -237,7 +237,7 @@ def the_submission(
         Query(description="A BioASQ submission, or a TREC run of the documents with the ranker's scores."),
     ] = "bioasq",
 ) -> Response:
-    """What a batch that is done has answered, as a file."""
+    """Return the answers of a batch that is done, as a file."""
     degraded = {DEGRADED_HEADER: str(batch.counts.degraded)} if batch.counts.degraded else {}
     try:
         if format == "trec":
@@ -255,10 +255,10 @@ def the_submission(
 @router.delete(
     "/{id}",
     response_model=BatchDetails,
-    responses={204: {"description": "It was finished and is removed"}, **documented(404, 422, 503)},
+    responses={204: {"description": "The finished batch was removed"}, **documented(404, 422, 503)},
 )
 def cancel_or_remove(batch: KnownBatch, batches: CurrentBatches) -> Response | BatchDetails:
-    """An unfinished batch is cancelled, and stays in the list; a finished one is removed."""
+    """Cancel an unfinished batch, which stays in the list, or remove a finished one."""
     cancelled = batches.cancel_or_remove(batch)
     return Response(status_code=204) if cancelled is None else details(batches, cancelled)
 

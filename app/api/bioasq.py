@@ -1,4 +1,4 @@
-"""A small BioASQ test set in, its submission out."""
+"""Answer a small BioASQ test set with a submission."""
 
 from typing import Annotated, Any
 
@@ -27,7 +27,7 @@ def _most(settings: Settings) -> dict[str, tuple[int, str]]:
 router = APIRouter(tags=["answers"], route_class=checked_route(TestSet, _most))
 
 DEGRADED_HEADER = "Bioqa-Degraded-Answers"
-"""How many answers are BM25's alone, if any is: a submission has no place to say so."""
+"""Number of answers by BM25 alone, if any: the submission's format has no field for it."""
 
 EXAMPLES: dict[str, Any] = {
     "a test set": {
@@ -60,11 +60,11 @@ async def answer_a_test_set(
     service: CurrentService,
     request: Request,
 ) -> Response:
-    """The test set's questions in their order, each with at most ten documents and ten snippets."""
+    """Answer the test set's questions in order, each with at most ten documents and ten snippets."""
     questions = [asked.question() for asked in testset.questions]
     _check(questions, service)
-    wanted = SearchOptions(candidates=service.settings.candidates)
-    answers = await while_connected(request, service.answer_all(questions, wanted))
+    options = SearchOptions(candidates=service.settings.candidates)
+    answers = await while_connected(request, service.answer_all(questions, options))
     degraded = sum(answer.degraded is not None for answer in answers)
     return JSONResponse(
         submission_dict(answer.response() for answer in answers),

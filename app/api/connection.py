@@ -1,4 +1,4 @@
-"""Work that ends when nobody waits for it any more."""
+"""Cancel work when its client disconnects."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """The work's result; it is cancelled if the client goes away. The body must have been read.
+    """Return the work's result; cancel it if the client disconnects. The body must have been read.
 
     Raises ClientDisconnect, and what the work raises.
     """

@@ -1,4 +1,4 @@
-"""A citation of the index."""
+"""Look up a citation in the index."""
 
 from typing import Annotated
 
@@ -20,10 +20,10 @@ Pmid = Annotated[
 ]
 
 
-# Not async: looking up is quick but blocks, so it runs in one of the framework's threads.
+# Not async: the lookup is quick but blocks, so it runs in one of the framework's threads.
 @router.get("/v1/documents/{pmid}", responses=documented(404, 422, 503))
 def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
-    """The citation as it is indexed, with its sentences and the parts of its abstract."""
+    """Return a citation as it is indexed, with its sentences and the parts of its abstract."""
     document = service.document(pmid)
     if document is None:
         raise HTTPException(404, f"there is no document {pmid} in the index")

@@ -1,4 +1,4 @@
-"""Submissions checked and measured, as ``bioqa validate`` and ``bioqa evaluate`` do."""
+"""Validate and evaluate submissions, as ``bioqa validate`` and ``bioqa evaluate`` do."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ router = APIRouter(prefix="/v1/bioasq", tags=["submissions"])
 MOST_FAULTS = 1000
 MOST_MISSING = 1000
 MOST_COMPARISONS = 5_000_000
-"""Of a document's snippets with each other: some seconds' work."""
+"""Limit of the comparisons between snippets of one document; they take some seconds."""
 
 USUAL_EDITIONS = (5, 8, 9)
 
@@ -40,7 +40,7 @@ _QUESTION = {key: _ENTRY[key] for key in ("id", "type", "body")}
 
 
 class FoundFault(BaseModel):
-    question: str = Field(description="Its id, or its place where it has none; empty for the whole file.")
+    question: str = Field(description="Its id, or its position if it has none; empty for the whole file.")
     field: str
     message: str
 
@@ -48,7 +48,7 @@ class FoundFault(BaseModel):
 class Validation(BaseModel):
     valid: bool
     faults: list[FoundFault]
-    more: bool = Field(description=f"Whether there are more faults than the {MOST_FAULTS} that are told.")
+    more: bool = Field(description=f"Whether there are more faults than the {MOST_FAULTS} listed.")
 
 
 class EditionMeasures(BaseModel):
@@ -57,10 +57,10 @@ class EditionMeasures(BaseModel):
     edition: int
     questions: int = Field(description="Golden questions that the submission answers.")
     missing: list[str] = Field(
-        description=f"Golden questions that it lacks, which are in no mean: the first {MOST_MISSING} ids, "
+        description=f"Golden questions that it lacks, left out of the means: the first {MOST_MISSING} ids, "
         "long ones shortened."
     )
-    missing_questions: int = Field(description="How many it lacks.")
+    missing_questions: int = Field(description="Number of golden questions that it lacks.")
     mprec_documents: float
     mrec_documents: float
     mf1_documents: float
@@ -74,9 +74,9 @@ class EditionMeasures(BaseModel):
 
 
 class Evaluation(BaseModel):
-    measures: list[EditionMeasures] = Field(description="One for each edition that was asked for.")
+    measures: list[EditionMeasures] = Field(description="One for each edition requested.")
     irregularities: dict[str, dict[str, int]] = Field(
-        description="What is irregular in the golden file and in the submission, and how often."
+        description="Irregularities of the golden file and of the submission, with their numbers."
     )
 
 
@@ -109,7 +109,7 @@ EDITIONS_SCHEMA = {
     ),
 )
 async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Validation:
-    """Every fault of a submission, against its test set too if that is given."""
+    """List every fault of a submission; if its test set is given, also against that."""
     return await uploads.parse(validated, await uploads.receive(request))
 
 
@@ -120,20 +120,20 @@ async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Va
         _object(
             ["submission", "golden"],
             submission={"$ref": "#/components/schemas/Submission"},
-            golden={"type": "object", "description": "A golden file, as BioASQ gives it out."},
+            golden={"type": "object", "description": "A golden file, as BioASQ publishes it."},
             editions=EDITIONS_SCHEMA,
         ),
         {
             "submission": file_part("The submission, plain or gzip."),
             "golden": file_part("The golden file."),
-            "editions": {"type": "string", "description": "As in JSON, with commas between: 5,8"},
+            "editions": {"type": "string", "description": "Comma-separated: 5,8"},
         },
         ["submission", "golden"],
         {"a submission": {"value": {"submission": _FILE, "golden": _FILE, "editions": [8]}}},
     ),
 )
 async def evaluate_a_submission(request: Request, uploads: CurrentUploads) -> Evaluation:
-    """The official measures of phase A for a submission against a golden file."""
+    """Compute the official measures of phase A for a submission against a golden file."""
     return await uploads.parse(evaluated, await uploads.receive(request))
 
 
@@ -182,7 +182,7 @@ def evaluated(upload: Upload) -> Evaluation:
 
 
 class _Inputs:
-    """What was sent, by name, however it was sent."""
+    """The fields of a request by name, from a JSON body or a form."""
 
     def __init__(self, upload: Upload) -> None:
         self._upload = upload
@@ -206,7 +206,7 @@ class _Inputs:
         return self._object[name]
 
     def editions(self) -> object:
-        """As numbers, wherever they are some."""
+        """Return the field ``editions``; a form's text is split into numbers where possible."""
         if self._object is not None:
             return self._object.get("editions")
         text = self._upload.texts.get("editions")
@@ -229,7 +229,7 @@ Read = TypeVar("Read")
 
 
 def _read(name: str, read: Callable[[], Read]) -> Read:
-    """What a field holds, the reader's errors becoming the field's."""
+    """Read a field, turning the reader's errors into errors of the field."""
     try:
         return read()
     except BioqaError as error:
@@ -245,7 +245,7 @@ def _check_offsets(name: str, read: Golden) -> None:
 
 
 def _check_work(golden: Golden, submission: Golden) -> None:
-    """Refuse what would take minutes: each snippet is compared with all those of its document."""
+    """Refuse work that would take minutes: each snippet is compared with all others of its document."""
     answered: dict[str, Response] = {}
     for each in submission.responses:
         answered.setdefault(each.question.id, each)
@@ -258,7 +258,7 @@ def _check_work(golden: Golden, submission: Golden) -> None:
     if comparisons > MOST_COMPARISONS:
         raise FieldError(
             "submission",
-            "with the golden file it has too many snippets of the same documents to be measured here; "
+            "it and the golden file have too many snippets of the same documents to be evaluated here; "
             "use `bioqa evaluate`",
         )
 

@@ -1,4 +1,4 @@
-"""For those who watch the service."""
+"""Probes for load balancers and monitoring."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": Readiness, "descrip
 
 @router.get("/healthz")
 async def alive() -> Health:
-    """That the process runs; it waits for nothing."""
+    """Report that the process runs. Answers at once, whatever else is going on."""
     return Health()
 
 
 @router.get("/readyz", responses=NOT_READY)
 def ready(service: CurrentService, response: Response) -> Readiness:
-    """Whether questions can be answered, and if not, why."""
+    """Report whether questions can be answered, and if not, why."""
     reasons = service.reasons_not_ready()
     if reasons:
         response.status_code = 503

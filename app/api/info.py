@@ -1,4 +1,4 @@
-"""What runs here."""
+"""Describe the running service."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ router = APIRouter(tags=["about"])
 
 @router.get("/info")
 def about(service: CurrentService) -> Info:
-    """Version, index, rankers and the limits of requests."""
+    """Return the version, the index, the rankers and the limits of requests."""
     settings = service.settings
     index = None
     with suppress(IndexUnavailable):

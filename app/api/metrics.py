@@ -1,4 +1,4 @@
-"""For Prometheus."""
+"""Metrics for Prometheus."""
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
@@ -10,6 +10,6 @@ router = APIRouter(tags=["about"])
 
 @router.get("/metrics", response_class=PlainTextResponse)
 def metrics(request: Request) -> Response:
-    """What is counted and measured, in Prometheus' text format."""
+    """Return all metrics in Prometheus' text format."""
     counted: Metrics = request.app.state.metrics
     return Response(counted.text(), media_type=MEDIA_TYPE)

@@ -1,4 +1,4 @@
-"""What ranks here."""
+"""List the rankers."""
 
 from fastapi import APIRouter
 
@@ -10,7 +10,7 @@ router = APIRouter(tags=["about"])
 
 @router.get("/v1/models")
 async def the_models(service: CurrentService) -> Models:
-    """The rankers that questions can be answered with: their settings, training and measured scores."""
+    """List the rankers that questions may name, with their settings, training and measured scores."""
     return Models(
         models=[
             Model(

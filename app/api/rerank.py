@@ -1,4 +1,4 @@
-"""Texts in, the same in order of relevance out, in the shape that clients of Cohere and Jina know."""
+"""Order texts by relevance, in the request and response format of Cohere and Jina."""
 
 import uuid
 from typing import Annotated, Any, Literal
@@ -18,7 +18,7 @@ from bioqa.app.http.schemas import Body, Number
 
 MAX_DOCUMENTS = 1000
 API_VERSION = "2"
-"""Of Cohere's, whose shape this is."""
+"""Version of Cohere's API whose format this is."""
 
 
 class RerankText(BaseModel):
@@ -46,16 +46,16 @@ class RerankRequest(BaseModel):
     query: Body
     documents: Annotated[list[Text], Field(min_length=1, max_length=MAX_DOCUMENTS)]
     top_n: Annotated[int, Field(ge=1), Number] | None = Field(
-        default=None, description="How many results are wanted; all if absent."
+        default=None, description="Number of results; all if absent."
     )
     return_documents: Annotated[bool, Field(strict=True)] = Field(
-        default=True, description="Whether results have their document."
+        default=True, description="Whether results include their document."
     )
     max_tokens_per_doc: Annotated[int, Field(ge=1), Number] | None = Field(
-        default=None, description="A longer text is cut behind that many words."
+        default=None, description="Longer texts are cut after this number of words."
     )
     max_sentences: Annotated[int, Field(ge=0, le=100), Number] = Field(
-        default=3, description="How many of a document's sentences are wanted, the best. An extension."
+        default=3, description="Number of best sentences of each document. An extension."
     )
 
 
@@ -69,10 +69,10 @@ class RerankSentence(BaseModel):
 
 
 class RerankResult(BaseModel):
-    index: int = Field(description="The document's place in the request, from 0.")
+    index: int = Field(description="The document's position in the request, from 0.")
     relevance_score: float = Field(ge=0, le=1, description="Comparable within one answer only.")
     document: RerankText | None = None
-    sentences: list[RerankSentence] = Field(description="The best, best first. An extension.")
+    sentences: list[RerankSentence] = Field(description="The best sentences, best first. An extension.")
 
 
 class ApiVersion(BaseModel):
@@ -91,7 +91,7 @@ class Meta(BaseModel):
 
 
 class Usage(BaseModel):
-    total_tokens: int = Field(description="Words of the question and the texts, parted by white space.")
+    total_tokens: int = Field(description="Words of the question and the texts, separated by white space.")
 
 
 class RerankAnswer(BaseModel):
@@ -134,7 +134,7 @@ async def rerank_texts(
     service: CurrentService,
     request: Request,
 ) -> RerankAnswer:
-    """Texts of the request, not of the index, in order of relevance, each with its best sentences."""
+    """Order texts of the request (not of the index) by relevance, each with its best sentences."""
     _check(asked, service)
     try:
         ranker = service.ranker_named(asked.model)
@@ -161,10 +161,10 @@ def _check(asked: RerankRequest, service: Service) -> None:
     most = service.settings.max_rerank_characters
     characters = sum(len(given.text) + len(given.title or "") for given in asked.documents)
     if characters > most:
-        raise FieldError("documents", f"must have at most {most} characters in all, not {characters}")
+        raise FieldError("documents", f"must have at most {most} characters in total, not {characters}")
 
 
-def _result(found: ScoredText, asked: RerankRequest) -> RerankResult:
+def _result(scored: ScoredText, asked: RerankRequest) -> RerankResult:
     best = [
         RerankSentence(
             field="title" if each.sentence.section == "title" else "text",
@@ -172,15 +172,17 @@ def _result(found: ScoredText, asked: RerankRequest) -> RerankResult:
             end=each.sentence.end,
             score=each.score,
         )
-        for each in found.sentences[: asked.max_sentences]
+        for each in scored.sentences[: asked.max_sentences]
     ]
-    document = asked.documents[found.position] if asked.return_documents else None
-    return RerankResult(index=found.position, relevance_score=found.score, document=document, sentences=best)
+    document = asked.documents[scored.position] if asked.return_documents else None
+    return RerankResult(
+        index=scored.position, relevance_score=scored.score, document=document, sentences=best
+    )
 
 
 def _warnings(asked: RerankRequest, texts: list[GivenText], answer: Answer) -> list[str]:
     cut = sum(len(given.text) > len(text.text) for given, text in zip(asked.documents, texts, strict=True))
-    warnings = [f"{cut} documents were cut behind {asked.max_tokens_per_doc} words"] if cut else []
+    warnings = [f"{cut} documents were cut after {asked.max_tokens_per_doc} words"] if cut else []
     if answer.truncated_sentences:
-        warnings.append(f"{answer.truncated_sentences} sentences were read only in part")
+        warnings.append(f"{answer.truncated_sentences} sentences were truncated")
     return [*warnings, answer.degraded] if answer.degraded else warnings

@@ -1,4 +1,4 @@
-"""One question in, its answer out."""
+"""Answer one question."""
 
 from typing import Annotated, Any
 
@@ -34,9 +34,9 @@ async def answer_a_question(
     service: CurrentService,
     request: Request,
 ) -> SearchAnswer:
-    """The best documents and sentences for a question, and how they were found."""
+    """Return the best documents and sentences for a question, and how they were found."""
     check_length(asked.body, "body", service)
-    wanted = SearchOptions(
+    options = SearchOptions(
         asked.max_documents,
         asked.max_snippets,
         asked.candidates or service.settings.candidates,
@@ -45,7 +45,7 @@ async def answer_a_question(
     timeout_s = None if asked.timeout_ms is None else asked.timeout_ms / 1000
     question = Question(asked.id or "", asked.body, asked.type)
     answer = await while_connected(
-        request, service.answer(question, wanted, ranker=asked.ranker, timeout_s=timeout_s)
+        request, service.answer(question, options, ranker=asked.ranker, timeout_s=timeout_s)
     )
     return search_answer(answer, asked.id)
 

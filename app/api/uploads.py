@@ -1,4 +1,4 @@
-"""Files over HTTP: as a JSON body, or as a form's files, which may be gzip."""
+"""Uploaded files: a JSON body, or the files of a form, which may be gzipped."""
 
 import asyncio
 import zlib
@@ -47,7 +47,7 @@ class Upload:
 
 
 class Uploads:
-    """Reads what is sent, and has it parsed and checked where that holds up no question."""
+    """Reads uploads, and has them parsed and checked where that delays no question."""
 
     def __init__(self, max_bytes: int, parsers: Parsers) -> None:
         self._max_bytes = max_bytes
@@ -55,7 +55,7 @@ class Uploads:
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="uploads")
 
     async def receive(self, request: Request) -> Upload:
-        """Raises BadBody, and HTTPException for another kind of body."""
+        """Read a request's body. Raises BadBody, and HTTPException for an unsupported content type."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == JSON or kind.endswith("+json"):
             return Upload(body=await request.body(), max_bytes=self._max_bytes)
@@ -64,7 +64,7 @@ class Uploads:
         raise HTTPException(415, f"the body must be {JSON} or {FORM}, as its Content-Type says")
 
     async def work(self, what: Callable[..., Result], *arguments: Any) -> Result:
-        """Call it in a thread: for what waits for the disk. ``parse`` is for what computes."""
+        """Call a function in a thread, for what waits for the disk; ``parse`` is for what computes."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, what, *arguments)
 
     async def _form(self, request: Request) -> Upload:
@@ -73,7 +73,7 @@ class Uploads:
             async with request.form(max_files=MOST_PARTS, max_fields=MOST_PARTS) as form:
                 for name, value in form.multi_items():
                     if name in files or name in texts:
-                        raise FieldError(name, "is there twice")
+                        raise FieldError(name, "is given twice")
                     if isinstance(value, UploadFile):
                         files[name] = await value.read()
                     else:
@@ -82,7 +82,7 @@ class Uploads:
             if error.status_code == 400:
                 raise BadBody(f"the form cannot be read: {error.detail}") from error
             raise
-        except ValueError as error:  # a charset that cannot read the names
+        except ValueError as error:  # the given charset cannot decode the names
             raise BadBody("the form cannot be read") from error
         return Upload(files=files, texts=texts, max_bytes=self._max_bytes)
 
@@ -91,7 +91,7 @@ def _unpacked(raw: bytes, name: str, most: int) -> bytes:
     """Every member of a gzip file; zero bytes may follow, as tapes and object stores add them (RFC 1952)."""
     content, rest = bytearray(), raw
     while rest:
-        # Bounded, for a few kilobytes can unpack to gigabytes.
+        # Bounded, because a few kilobytes can unpack to gigabytes.
         unpacking = zlib.decompressobj(wbits=31)
         try:
             content += unpacking.decompress(rest, most + 1 - len(content))
@@ -106,7 +106,7 @@ def _unpacked(raw: bytes, name: str, most: int) -> bytes:
 
 
 def require_files(upload: Upload, names: Iterable[str]) -> None:
-    """Raises FieldError for the first file that the form lacks."""
+    """Check that the form has these files. Raises FieldError for the first that is missing."""
     for name in names:
         if name not in upload.files:
             given = "is a text, not a file" if name in upload.texts else "is missing"
@@ -124,7 +124,7 @@ CurrentUploads = Annotated[Uploads, Depends(_uploads)]
 def request_body(
     schema: dict[str, Any], form: dict[str, Any], required: list[str], examples: dict[str, Any]
 ) -> dict[str, Any]:
-    """OpenAPI's words for a body that is JSON of this schema or a form with these parts."""
+    """Describe in OpenAPI a body that is JSON of this schema or a form with these parts."""
     parts = {"type": "object", "properties": form, "required": required}
     return {
         "requestBody": {

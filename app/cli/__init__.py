@@ -1,4 +1,4 @@
-"""The command ``bioqa``. Exit codes: 0 done, 1 the work found faults, 2 it could not be done as asked."""
+"""The command ``bioqa``. Exit codes: 0 success, 1 the input has faults, 2 an error prevented the work."""
 
 import io
 import sys
@@ -26,7 +26,7 @@ cli = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Answers biomedical questions with MEDLINE documents and sentences, in the form of BioASQ.",
+    help="Answer biomedical questions with MEDLINE documents and sentences, in the format of BioASQ.",
 )
 for command in (
     demo.demo,
@@ -67,7 +67,7 @@ def _options(
 def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A title can hold what the terminal's encoding cannot.
+            # A title can contain characters that the terminal's encoding lacks.
             stream.reconfigure(errors="backslashreplace")
     try:
         cli()

@@ -30,8 +30,8 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.", show_default=False)],
     index: IndexOption = None,
     ranker: RankerOption = None,
-    max_documents: Annotated[int, typer.Option(min=1, help="At most so many documents.")] = 10,
-    max_snippets: Annotated[int, typer.Option(min=0, help="At most so many snippets.")] = 10,
+    max_documents: Annotated[int, typer.Option(min=1, help="Maximum number of documents.")] = 10,
+    max_snippets: Annotated[int, typer.Option(min=0, help="Maximum number of snippets.")] = 10,
     candidates: CandidatesOption = None,
     device: DeviceOption = None,
     published_before: PublishedBeforeOption = None,
@@ -39,7 +39,9 @@ def ask(
 ) -> None:
     """Answer one question: documents and snippets, best first, with their scores."""
     if not question.strip() or has_lone_surrogate(question):
-        raise BioqaError("the question is empty" if not question.strip() else "the question is not Unicode")
+        raise BioqaError(
+            "the question is empty" if not question.strip() else "the question is not valid Unicode"
+        )
     settings = load_settings(index=index, ranker=ranker, candidates=candidates, device=device)
     day = published_before.date() if published_before else None
     answerer = open_answerer(settings)
@@ -55,14 +57,14 @@ def ask(
 def print_answer(answer: Answer) -> None:
     out.print(Text(answer.question.body.strip(), style="bold"))
     if not answer.documents:
-        out.print("No document has a word of this question.")
-    for rank, found in enumerate(answer.documents, start=1):
+        out.print("No document contains a word of this question.")
+    for rank, scored in enumerate(answer.documents, start=1):
         if rank == 1:
             out.print(Text("\nDocuments", style="underline"))
-        document = found.document
+        document = scored.document
         published = f" ({document.published})" if document.published else ""
         out.print(
-            f"{rank:3}. {found.score:8.4f}  {document.pmid}  {document.title}{published}", soft_wrap=True
+            f"{rank:3}. {scored.score:8.4f}  {document.pmid}  {document.title}{published}", soft_wrap=True
         )
     for rank, ranked in enumerate(answer.sentences, start=1):
         if rank == 1:
@@ -77,7 +79,7 @@ def print_answer(answer: Answer) -> None:
         soft_wrap=True,
     )
     if answer.truncated_sentences:
-        out.print(f"{answer.truncated_sentences} sentences were read only in part.")
+        out.print(f"{answer.truncated_sentences} sentences were truncated.")
 
 
 def batch(
@@ -90,9 +92,9 @@ def batch(
     candidates: CandidatesOption = None,
     device: DeviceOption = None,
 ) -> None:
-    """Answer a test set into a valid submission, written whole or not at all.
+    """Answer a test set and write a valid submission, completely or not at all.
 
-    Interrupted, it goes on where it was: the answers so far are kept in OUTPUT.journal.
+    After an interruption, run the same command to resume: answers so far are kept in OUTPUT.journal.
     """
     questions = read_testset(testset)
     settings = load_settings(index=index, ranker=ranker, candidates=candidates, device=device)
@@ -107,7 +109,7 @@ def batch(
                 lambda done, question: report(done, f"{done}/{len(questions)} questions"),
             )
     except KeyboardInterrupt:
-        say("interrupted; the same command goes on where this one was")
+        say("interrupted; run the same command to resume")
         raise
     empty = sum(not response.documents for response in responses)
     say(f"{output}: questions {len(responses)}, without any document {empty}")

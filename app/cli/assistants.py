@@ -26,23 +26,23 @@ def mcp(
     candidates: CandidatesOption = None,
     device: DeviceOption = None,
     url: Annotated[
-        str | None, typer.Option("--url", help="A running bioqa service to ask, in place of an index.")
+        str | None, typer.Option("--url", help="URL of a running bioqa service to use instead of an index.")
     ] = None,
     api_key: Annotated[
         str | None,
         typer.Option(
-            "--api-key", envvar="BIOQA_API_KEY", help="The key for that service; rather in the environment."
+            "--api-key", envvar="BIOQA_API_KEY", help="API key for that service; safer in the environment."
         ),
     ] = None,
     http: Annotated[
-        bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, not stdin and stdout.")
+        bool, typer.Option("--http", help="Serve streamable HTTP at /mcp instead of stdin and stdout.")
     ] = False,
-    host: Annotated[str | None, typer.Option(help="Address to listen at with --http. [BIOQA_HOST]")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen at with --http. [BIOQA_PORT]")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on with --http. [BIOQA_HOST]")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on with --http. [BIOQA_PORT]")] = None,
 ) -> None:
-    """Serve search and documents to language-model assistants, by the Model Context Protocol.
+    """Serve search and documents to language-model assistants (Model Context Protocol).
 
-    Over stdin and stdout, as assistants start it; or over HTTP.
+    Over stdin and stdout, as assistants start it, or over HTTP.
     """
     from bioqa.app.http.listening import listen
     from bioqa.app.observability import logs
@@ -78,7 +78,7 @@ def _backend(settings: Settings, url: str | None, api_key: str | None) -> "Itera
         yield RemoteBackend(url, api_key)
         return
     index_location(settings)
-    # Stdout is the protocol's: whatever a library prints while it loads goes elsewhere.
+    # Stdout carries the protocol: what libraries print while they load must not get there.
     with contextlib.redirect_stdout(sys.stderr):
         service = Service(settings, [load_ranker(settings)], partial(open_index, settings))
     try:

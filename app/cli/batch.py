@@ -1,4 +1,4 @@
-"""A test set answered into a submission file that is valid, or not written at all."""
+"""Answer a test set and write the submission, which is valid or not written at all."""
 
 import hashlib
 import json
@@ -16,14 +16,14 @@ from bioqa.bioasq.validation import validate
 SHOWN_FAULTS = 10
 
 CHUNK = 16
-"""How many questions the index is asked at once."""
+"""Questions whose candidates are retrieved in one request."""
 
 OnAnswer = Callable[[int, Question], None]
-"""Called with how many questions are answered, and the one answered last."""
+"""Called with the number of questions answered and the latest one."""
 
 
 class InvalidSubmission(BioqaError):
-    """What was to be written is no valid submission: a fault of the index or of this program."""
+    """The submission would be invalid: a fault of the index or of this program."""
 
 
 def answer_batch(
@@ -35,16 +35,16 @@ def answer_batch(
 ) -> list[Response]:
     """Answer all questions and write the submission, atomically.
 
-    Interrupted, it goes on where it was when called again with the same questions, index and ranker.
-    Raises InvalidSubmission, and what the index, the ranker and the files raise.
+    After an interruption, calling it with the same questions, index and ranker resumes. Raises
+    InvalidSubmission, and what the index, the ranker and the files raise.
     """
     if output.exists() and not output.is_file():
         raise BioqaError(f"{output}: cannot be written: not a regular file")
-    wanted = SearchOptions(candidates=candidates)
-    journal = Journal.open(output, _job(answerer, questions, wanted))
+    options = SearchOptions(candidates=candidates)
+    journal = Journal.open(output, _job(answerer, questions, options))
     try:
         missing = {question.id: question for question in questions if question.id not in journal.answers}
-        answers = _answers(answerer, [*missing.values()], wanted)
+        answers = _answers(answerer, [*missing.values()], options)
         for done, question in enumerate(questions, start=1):
             if question.id not in journal.answers:
                 journal.append(next(answers).response())
@@ -58,19 +58,19 @@ def answer_batch(
     return responses
 
 
-def _answers(answerer: Answerer, questions: Sequence[Question], wanted: SearchOptions) -> Iterator[Answer]:
+def _answers(answerer: Answerer, questions: Sequence[Question], options: SearchOptions) -> Iterator[Answer]:
     for begin in range(0, len(questions), CHUNK):
-        yield from answerer.answers(questions[begin : begin + CHUNK], wanted)
+        yield from answerer.answers(questions[begin : begin + CHUNK], options)
 
 
-def _job(answerer: Answerer, questions: Sequence[Question], wanted: SearchOptions) -> str:
-    """A hash of everything that the answers depend on."""
+def _job(answerer: Answerer, questions: Sequence[Question], options: SearchOptions) -> str:
+    """Hash everything that the answers depend on."""
     ranker = (answerer.ranker.name, answerer.ranker.hash)
     parts = [
         [astuple(question) for question in questions],
         astuple(answerer.index.stats()),
         ranker,
-        astuple(wanted),
+        astuple(options),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Where the command line writes: results to stdout; progress, counts and errors to stderr."""
+"""Output of the command line: results to stdout; progress, counts and errors to stderr."""
 
 import json
 import sys
@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 PLAIN_EVERY_S = 10.0
-"""How often a progress line is printed where there is no terminal."""
+"""Seconds between progress lines where there is no terminal."""
 
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 Report = Callable[[int, str], None]
-"""Told how much is done, and a few words on it."""
+"""Called with the amount done and a few words on it."""
 
 
 def say(text: str) -> None:
@@ -24,12 +24,12 @@ def say(text: str) -> None:
 
 
 def fail(text: str) -> None:
-    # Of a message with a lone surrogate something must be shown too.
+    # A lone surrogate in a message must not make printing it fail.
     say("error: " + text.encode(errors="backslashreplace").decode())
 
 
 def json_line(value: object) -> str:
-    """For stdout; in ASCII where that has no Unicode."""
+    """Encode as one line for stdout, in ASCII unless stdout is UTF-8."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     return json.dumps(value, ensure_ascii=not unicode, allow_nan=False) + "\n"
 
@@ -40,7 +40,7 @@ def print_json(value: object) -> None:
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Report]:
-    """A bar on a terminal, lines elsewhere."""
+    """Show progress: a bar on a terminal, lines elsewhere."""
     if not err.is_terminal:
         yield _Lines(what, total).report
         return

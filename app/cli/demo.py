@@ -1,4 +1,4 @@
-"""The command that shows everything on the bundled sample."""
+"""The command ``demo``: everything on the bundled sample."""
 
 import hashlib
 import os
@@ -32,15 +32,15 @@ def demo(
         typer.Option(
             "--index",
             metavar="DIR|URL",
-            help="Where to index the sample: a folder, or http://host:9200/name; else in the user's cache.",
+            help="Where to index the sample: a folder, or http://host:9200/name; default: a cache.",
         ),
     ] = None,
     ranker: RankerOption = None,
     only_index: Annotated[
-        bool, typer.Option("--only-index", help="Index the sample, and do nothing else.")
+        bool, typer.Option("--only-index", help="Index the sample and do nothing else.")
     ] = False,
 ) -> None:
-    """Index the bundled sample, answer a question, evaluate the sample's questions, tell how to serve."""
+    """Index the bundled sample, answer a question, evaluate the sample's questions, show how to serve it."""
     with as_file(files("bioqa.app") / "sample") as sample:
         citations = sample / "medline.xml"
         where = index or str(_cache() / f"sample-{_version(citations)}")
@@ -63,7 +63,7 @@ def _load(citations: Path, settings: Settings) -> None:
         say(f"Indexing the bundled sample into {settings.index}")
         report = load_files([citations], target, workers=1)
     for _, rejection in report.rejections:
-        raise BioqaError(f"{settings.index} did not take citation {rejection.pmid}: {rejection.reason}")
+        raise BioqaError(f"{settings.index} rejected citation {rejection.pmid}: {rejection.reason}")
 
 
 def _answers(answerer: Answerer, golden: tuple[Response, ...]) -> list[Response]:
@@ -80,5 +80,5 @@ def _cache() -> Path:
 
 
 def _version(citations: Path) -> str:
-    """Another sample, or another format of index, gets another folder."""
+    """Hash the sample and the index format, so that a new one of either gets a new folder."""
     return hashlib.sha256(b"%d\0" % FORMAT + citations.read_bytes()).hexdigest()[:8]

@@ -23,22 +23,22 @@ from bioqa.bioasq.validation import validate as faults_of
 from bioqa.indexer.medline.reader import MedlineError, MedlineFile, event_json
 
 HELD_BYTES = 1 << 26
-"""Of a file's parsed events, before they go to a temporary file."""
+"""Parsed events of a file kept in memory; more go to a temporary file."""
 
 
 def parse(
     files: MedlineFiles,
-    joiner: Annotated[str, typer.Option(help="What stands between the parts of an abstract.")] = "",
+    joiner: Annotated[str, typer.Option(help="Text between the parts of an abstract.")] = "",
 ) -> None:
-    """Print what MEDLINE files say, as JSON lines.
+    """Print the records of MEDLINE files as JSON lines.
 
-    A file that is broken is refused and prints nothing; the others are printed, and the exit code is 1.
+    Nothing of a broken file is printed, only of the others, and the exit code is 1.
     """
     refused = 0
     for path in files:
         try:
             _print_events(MedlineFile(path, joiner))
-        except BrokenPipeError:  # whoever read the output has had enough
+        except BrokenPipeError:  # the reader of the output has closed it
             raise
         except MedlineError as error:
             refused += 1
@@ -51,7 +51,7 @@ def parse(
 
 
 def _print_events(file: MedlineFile) -> None:
-    # Held back until the file was read to its end, for nothing of a refused one may get out.
+    # Held back until the whole file is parsed: nothing of a broken file may be printed.
     with tempfile.SpooledTemporaryFile(HELD_BYTES, "w+", encoding="utf-8") as held:
         for event in file:
             held.write(json_line(event_json(event)))
@@ -74,7 +74,7 @@ def validate(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print every fault of a submission, each with its question and field; exit code 1 if there is any."""
+    """Print every fault of a submission with its question and field; exit code 1 if there are any."""
     questions = None if testset is None else read_testset(testset)
     try:
         faults = faults_of(read_json(submission), questions)
@@ -100,7 +100,7 @@ def evaluate(
         typer.Option(
             "--edition",
             metavar="2|3|5|8|9",
-            help="Whose measures: 2 for BioASQ 1 and 2, 3 for 3 and 4, 5 for 5 to 7, 8 for 8, 9 from 9 on.",
+            help="Edition: 2 for BioASQ 1 and 2, 3 for 3 and 4, 5 for 5 to 7, 8 for 8, 9 from 9 on.",
             show_default=False,
         ),
     ],
@@ -112,7 +112,7 @@ def evaluate(
     _say_irregularities(golden, gold)
     _say_irregularities(system, answers)
     if measures.missing:
-        say(f"{system}: golden questions that it lacks, which are in no mean: {measures.missing}")
+        say(f"{system}: golden questions that it lacks, which the means leave out: {measures.missing}")
     if json:
         print_json(measures_json(measures))
     else:

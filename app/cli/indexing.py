@@ -24,13 +24,13 @@ def index(
     files: MedlineFiles,
     index: IndexOption = None,
     workers: Annotated[int, typer.Option(help="Processes that parse.")] = DEFAULT_WORKERS,
-    joiner: Annotated[str, typer.Option(help="What stands between the parts of an abstract.")] = "",
+    joiner: Annotated[str, typer.Option(help="Text between the parts of an abstract.")] = "",
 ) -> None:
-    """Load MEDLINE files into an index, in the order given; made if it is not there.
+    """Load MEDLINE files into an index, in the given order; the index is created if necessary.
 
-    NLM's files are taken in the order of their numbers. Interrupted, it goes on where it was; repeated, it
-    does nothing. A broken file is refused as a whole and named, and so is every citation that the search
-    engine does not take; the others are loaded, and the exit code is 1.
+    NLM's files are loaded in the order of their numbers. After an interruption, run the same command to
+    resume; files that are loaded already are skipped. Broken files, and citations that the search engine
+    rejects, are reported; the others are loaded, and the exit code is 1.
     """
     require_files(files)
     with closing(open_target(load_settings(index=index), joiner)) as target:
@@ -41,7 +41,7 @@ def index(
 
 
 def load_files(files: list[Path], where: Path | LoadTarget, workers: int, joiner: str = "") -> LoadReport:
-    """``load`` with its progress shown."""
+    """Call ``load`` and show its progress."""
     size = sum(path.stat().st_size for path in files if path.is_file())
     with progress("indexing", size) as report:
 
@@ -63,7 +63,7 @@ def _say_report(report: LoadReport) -> None:
     if report.known:
         say(f"files loaded before: {len(report.known)}")
     if report.reapplied:
-        say(f"files applied once more, behind one that came late: {len(report.reapplied)}")
+        say(f"files applied again, after one that was loaded late: {len(report.reapplied)}")
     for refused in report.refused:
         fail(f"refused: {refused.reason}")
     for name, rejection in report.rejections:
@@ -81,7 +81,7 @@ def _counts(what: str, counts: Iterable[Mapping[str, int]]) -> str:
 
 
 def info(index: IndexOption = None, json: JsonOption = False) -> None:
-    """Tell what is in an index: documents, size, and the files that it was loaded from."""
+    """Show what an index contains: documents, size, and the files that it was loaded from."""
     settings = load_settings(index=index)
     with closing(open_index(settings)) as opened:
         stats = opened.stats()

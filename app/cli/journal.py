@@ -1,6 +1,6 @@
-"""The answers of an unfinished batch, kept beside its output: one JSON line a question.
+"""Answers of an unfinished batch, stored beside its output: one JSON line per question.
 
-The first line tells which job it is. A crash can leave the last line torn; it is then left out.
+The first line identifies the job. A crash can leave an incomplete last line, which is ignored.
 """
 
 import json
@@ -20,13 +20,13 @@ class Journal:
         self._path = path
         self._stream = stream
         self.answers = answers
-        """By question id: what is answered already."""
+        """The stored answers, by question id."""
 
     @classmethod
     def open(cls, output: Path, job: str) -> "Journal":
-        """The journal of ``output``, with its answers if it is of the same ``job``, else a new one.
+        """Open the journal of ``output`` with its answers if it is of the same ``job``, else a new one.
 
-        Raises BioqaError if the folder cannot be written to, or if the file there is none of ours.
+        Raises BioqaError if the folder cannot be written to, or if the file there is not a journal.
         """
         path = output.with_name(output.name + ".journal")
         try:
@@ -70,7 +70,7 @@ def _job(path: Path, line: bytes) -> str:
             return str(header["job"])
     except (ValueError, KeyError, TypeError):
         pass
-    raise BioqaError(f"{path}: is no journal of a batch and will not be overwritten; move it away")
+    raise BioqaError(f"{path}: is not a journal of a batch and will not be overwritten; move it away")
 
 
 def _answers(path: Path, lines: list[bytes]) -> dict[str, Response]:

@@ -1,4 +1,4 @@
-"""The commands for API keys."""
+"""Commands for API keys: new, list, revoke."""
 
 from datetime import datetime
 from pathlib import Path
@@ -15,9 +15,9 @@ from bioqa.app.settings import load_settings
 keys = typer.Typer(no_args_is_help=True, help="API keys of the service: new, list, revoke.")
 
 FileOption = Annotated[
-    Path | None, typer.Option("--file", metavar="FILE", help="The file of keys. [BIOQA_API_KEYS_FILE]")
+    Path | None, typer.Option("--file", metavar="FILE", help="The file of API keys. [BIOQA_API_KEYS_FILE]")
 ]
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is, or what for.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Owner or purpose of the key.")]
 
 
 @keys.command()
@@ -25,19 +25,19 @@ def new(
     name: NameArgument,
     file: FileOption = None,
     per_minute: Annotated[
-        int | None, typer.Option("--per-minute", help="Requests a minute, in place of the service's limit.")
+        int | None, typer.Option("--per-minute", help="Requests per minute, instead of the service's limit.")
     ] = None,
     burst: Annotated[
-        int | None, typer.Option("--burst", help="Requests at once, in place of the service's limit.")
+        int | None, typer.Option("--burst", help="Requests at once, instead of the service's limit.")
     ] = None,
     expires: Annotated[
         datetime | None,
         typer.Option(
-            "--expires", formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Refused from that day on."
+            "--expires", formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="First day on which it is refused."
         ),
     ] = None,
 ) -> None:
-    """Make a key, print it, and add its hash to the file. It is shown this once and kept nowhere."""
+    """Create a key, print it, and add its hash to the file. The key itself is stored nowhere."""
     path, secret = _file(file), new_secret()
     keyfile.add(path, ApiKey(name, digest(secret), per_minute, burst, expires.date() if expires else None))
     say(f"the key of {name}, whose hash is now in {path}:")
@@ -46,7 +46,7 @@ def new(
 
 @keys.command("list")
 def list_keys(file: FileOption = None, as_json: JsonOption = False) -> None:
-    """The names of the keys, with their limits and last days. The keys themselves nobody knows."""
+    """List the names of the keys with their limits and expiry dates."""
     known, today = keyfile.read(_file(file)), keyfile.today()
     for key in known:
         limits = {
@@ -59,12 +59,12 @@ def list_keys(file: FileOption = None, as_json: JsonOption = False) -> None:
             words = [key.name, *(f"{name}={value}" for name, value in limits.items())]
             out.print(" ".join([*words, "(expired)"] if expired else words), soft_wrap=True)
     if not known:
-        say("there are no keys: nobody is let in")
+        say("there are no keys: every request is refused")
 
 
 @keys.command()
 def revoke(name: NameArgument, file: FileOption = None) -> None:
-    """Take a key out of the file. A running service refuses it from its next request on."""
+    """Remove a key from the file. A running service refuses it from the next request on."""
     path = _file(file)
     keyfile.remove(path, name)
     say(f"the key of {name} is no longer in {path}")
@@ -73,5 +73,5 @@ def revoke(name: NameArgument, file: FileOption = None) -> None:
 def _file(given: Path | None) -> Path:
     path = given or load_settings().api_keys_file
     if path is None:
-        raise ApiKeyError("which file of keys? Give --file FILE, or set BIOQA_API_KEYS_FILE")
+        raise ApiKeyError("no file of API keys is named: give --file FILE, or set BIOQA_API_KEYS_FILE")
     return path

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options shared by several commands."""
 
 from datetime import datetime
 from pathlib import Path
@@ -18,11 +18,11 @@ RankerOption = Annotated[
 ]
 CandidatesOption = Annotated[
     int | None,
-    typer.Option("--candidates", help="How many documents BM25 fetches for the ranker. [BIOQA_CANDIDATES]"),
+    typer.Option("--candidates", help="Documents that BM25 retrieves for the ranker. [BIOQA_CANDIDATES]"),
 ]
 DeviceOption = Annotated[
     str | None,
-    typer.Option("--device", help="Where an encoder runs: auto, cpu or cuda. [BIOQA_DEVICE]"),
+    typer.Option("--device", help="Device for encoders: auto, cpu or cuda. [BIOQA_DEVICE]"),
 ]
 PublishedBeforeOption = Annotated[
     datetime | None,
@@ -34,7 +34,7 @@ PublishedBeforeOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Of every random choice.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
 MedlineFiles = Annotated[
     list[Path],
     typer.Argument(metavar="FILE…", help="MEDLINE or PubMed XML, plain or gzip.", show_default=False),

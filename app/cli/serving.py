@@ -1,4 +1,4 @@
-"""The command that serves HTTP."""
+"""The command ``serve``."""
 
 from contextlib import ExitStack
 from typing import Annotated
@@ -15,12 +15,12 @@ def serve(
     ranker: RankerOption = None,
     candidates: CandidatesOption = None,
     device: DeviceOption = None,
-    host: Annotated[str | None, typer.Option(help="Address to listen at. [BIOQA_HOST]")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen at. [BIOQA_PORT]")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. [BIOQA_HOST]")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on. [BIOQA_PORT]")] = None,
 ) -> None:
-    """Serve the page, at /, and the HTTP API, described at /openapi.json.
+    """Serve the web page at / and the HTTP API, described at /openapi.json.
 
-    The index may come later: until it is there, questions get 503 and /readyz tells why.
+    The index may be created later: until then, questions get 503 and /readyz says why.
     """
     from bioqa.app.http.listening import listen
     from bioqa.app.http.server import server_of

@@ -1,4 +1,4 @@
-"""Commands that turn BioASQ's files into TREC's and back."""
+"""Commands that convert BioASQ files to TREC formats and back."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,16 +19,17 @@ from bioqa.bioasq.trec import (
     submission_run,
 )
 
-trec = typer.Typer(no_args_is_help=True, help="BioASQ's files as TREC runs and judgements, and back.")
+trec = typer.Typer(no_args_is_help=True, help="Convert BioASQ files to TREC runs and judgements, and back.")
 
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="The file to write, whole or not at all.", show_default=False)
+    Path,
+    typer.Option("--output", "-o", help="The file to write, completely or not at all.", show_default=False),
 ]
 TestSetOption = Annotated[
     Path | None,
     typer.Option(
         "--testset",
-        help="The questions, with their bodies and in their order; else those of the file, without bodies.",
+        help="Test set with the questions; without it, those of the file, without bodies.",
         show_default=False,
     ),
 ]
@@ -40,7 +41,7 @@ def run(
     output: Output,
     tag: Annotated[str, typer.Option(help="The run's name, in its last column.")] = "bioqa",
 ) -> None:
-    """A submission's documents as a TREC run. Their ranks give the scores, for a submission has none."""
+    """Write a submission's documents as a TREC run. Scores come from the ranks; a submission has none."""
     _write_lines(output, map(str, submission_run(read_submission(submission).responses, tag)))
 
 
@@ -48,7 +49,7 @@ def run(
 def qrels(
     golden: Annotated[Path, typer.Argument(help="A golden file.", show_default=False)], output: Output
 ) -> None:
-    """A golden file's documents as TREC judgements, each of relevance 1."""
+    """Write a golden file's documents as TREC judgements, each of relevance 1."""
     _write_lines(output, map(str, judgements(read_golden(golden).responses)))
 
 
@@ -58,7 +59,7 @@ def submission(
     output: Output,
     testset: TestSetOption = None,
 ) -> None:
-    """The ten best documents of each question of a TREC run as a submission, without snippets."""
+    """Write a TREC run's ten best documents per question as a submission, without snippets."""
     responses = run_responses(read_run(run), _questions(testset))
     write_submission(output, responses)
     say(
@@ -73,9 +74,9 @@ def golden(
     ],
     output: Output,
     testset: TestSetOption = None,
-    least: Annotated[int, typer.Option("--least", help="The least relevance that counts.")] = 1,
+    least: Annotated[int, typer.Option("--least", help="Minimum relevance that counts.")] = 1,
 ) -> None:
-    """The relevant documents of TREC judgements as a golden file, without snippets."""
+    """Write the relevant documents of TREC judgements as a golden file, without snippets."""
     responses = judged_responses(read_judgements(qrels), _questions(testset), least)
     write_submission(output, responses)
     say(

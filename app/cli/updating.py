@@ -1,4 +1,4 @@
-"""The command update: releases of MEDLINE."""
+"""The command ``update``: releases of MEDLINE."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,33 +38,33 @@ def update(
     ] = None,
     cache: Annotated[
         Path | None,
-        typer.Option(help="Where files of a site are kept; all of MEDLINE takes 60 GB.", show_default=False),
+        typer.Option(help="Folder for downloaded files; all of MEDLINE takes 60 GB.", show_default=False),
     ] = None,
     rollback: Annotated[
         bool,
-        typer.Option("--rollback", help="Let the release serve that served before, and do nothing else."),
+        typer.Option("--rollback", help="Serve the previous release again, and do nothing else."),
     ] = False,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Build this year's release anew, beside the one serving.")
+        bool, typer.Option("--rebuild", help="Rebuild this year's release beside the serving one.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Let a new release serve though its figures look wrong.")
+        bool, typer.Option("--force", help="Serve a new release even if its checks fail.")
     ] = False,
     keep: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Releases kept beside the one serving. [BIOQA_KEEP_RELEASES]"),
+        typer.Option(metavar="N", help="Releases kept beside the serving one. [BIOQA_KEEP_RELEASES]"),
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes that parse.")] = DEFAULT_WORKERS,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Tell what would be done, and do nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Bring an index up to what NLM publishes: baseline and update files, each year a release.
+    """Update an index to what NLM publishes: baseline and update files, a release for each year.
 
-    Run it daily. Interrupted, it goes on where it was. A new year's baseline is built beside the release that
-    serves, and serves only when it is complete and its figures hold. Exit code 1: something waits or was
-    refused; what could be done was.
+    Run it daily; after an interruption, run it again to resume. A new year's baseline is built beside the
+    serving release and replaces it only when it is complete and passes its checks. Exit code 1: files are
+    missing or broken, or checks failed; everything else was done.
     """
     settings = load_settings(index=index, keep_releases=keep)
     options = UpdateOptions(rebuild, force, settings.keep_releases, workers)
@@ -87,7 +87,7 @@ def _shelf(settings: Settings) -> Iterator[Shelf]:
     if not is_url(where):
         yield FolderShelf(Path(where))
         return
-    # Here, for the client takes a second to import.
+    # Imported here because the client takes a second.
     from bioqa.indexer.releases.elastic_shelf import ElasticShelf
 
     with ElasticShelf(parse_address(where), settings.access(), settings.shape()) as shelf:
@@ -105,7 +105,7 @@ def _source(where: str | None, cache: Path | None) -> Iterator[Source]:
         return
     if cache is None:
         raise BioqaError(
-            "files of a site are kept: give --cache DIR, with room for 60 GB if it is all of MEDLINE"
+            "a folder for downloads is needed: give --cache DIR, with 60 GB of space for all of MEDLINE"
         )
     from bioqa.indexer.releases.site import SiteSource
 
@@ -118,7 +118,7 @@ def _roll_back(shelf: Shelf, json: bool) -> None:
     if json:
         print_json(asdict(done))
     else:
-        typer.echo(f"serving {done.serving}, no more {done.before}")
+        typer.echo(f"serving {done.serving}, no longer {done.before}")
 
 
 def _run(source: Source, shelf: Shelf, options: UpdateOptions, json: bool) -> bool:
@@ -159,7 +159,7 @@ def _say_report(done: UpdateReport) -> None:
     for fault in done.faults:
         fail(fault)
     if failed := [check.name for check in done.checks if not check.passed]:
-        fail(f"checks failed: {', '.join(failed)}" + ("; forced all the same" if done.forced else ""))
+        fail(f"checks failed: {', '.join(failed)}" + ("; served because of --force" if done.forced else ""))
 
 
 def _say_preview(found: Preview, json: bool) -> bool:

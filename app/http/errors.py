@@ -1,6 +1,7 @@
-"""Every error answer in one shape, problem+json (RFC 9457), made in this one place.
+"""Error responses: one format, problem+json (RFC 9457), built in one place.
 
-An answer never holds a trace, a path of the server or words of the search engine: those go to the log.
+A response never contains a traceback, a path of the server or a message of the search engine: those go to the
+log.
 """
 
 import logging
@@ -34,19 +35,17 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """An error, as RFC 9457 defines it, with the fields that are wrong."""
+    """An error as RFC 9457 defines it, with the invalid fields."""
 
     type: str = "about:blank"
     title: str = Field(description="The status in words.")
     status: int
     detail: str
-    errors: list[FieldProblem] | None = Field(
-        default=None, description="Each field that is wrong, if any is."
-    )
+    errors: list[FieldProblem] | None = Field(default=None, description="The invalid fields, if any.")
 
 
 class FieldError(Exception):
-    """A request's field that can only be judged knowing the service's state or settings."""
+    """A field that is invalid given the service's state or settings, which its schema does not know."""
 
     def __init__(self, field: str, message: str) -> None:
         # Both as arguments, so that it can be carried from one process to another.
@@ -58,7 +57,7 @@ class FieldError(Exception):
 
 
 class BadBody(Exception):
-    """A body that cannot be read at all; the text says why."""
+    """A body that cannot be read; the text says why."""
 
 
 def problem(
@@ -74,7 +73,7 @@ def problem(
 
 
 def install(app: FastAPI) -> None:
-    """Make ``app`` answer every error in this shape."""
+    """Make ``app`` report every error in this format."""
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(FieldError, _field)
@@ -91,7 +90,7 @@ def install(app: FastAPI) -> None:
 _DETAILS = {
     400: "the body cannot be read as JSON in UTF-8",
     404: "there is nothing at this address; GET /openapi.json lists what there is",
-    405: "this address does not take that method",
+    405: "this address does not accept that method",
 }
 
 
@@ -118,12 +117,12 @@ async def _validation(request: Request, error: Exception) -> Response:
 
 
 def field_problem(fault: Mapping[str, Any]) -> FieldProblem:
-    """What pydantic found, in our words; its ``loc`` begins with the part of the request."""
+    """Reword an error of pydantic, whose ``loc`` begins with the part of the request."""
     return FieldProblem(field=_field_name(fault["loc"]), message=_message(fault))
 
 
 def _field_name(location: Sequence[int | str]) -> str:
-    # The first element says body, path or query; alone, it is the whole of it.
+    # The first element is body, path or query; alone, it means the whole of that part.
     name = ""
     for step in location[1:]:
         name += f"[{step}]" if isinstance(step, int) else f".{step}" if name else step
@@ -132,7 +131,7 @@ def _field_name(location: Sequence[int | str]) -> str:
 
 def _message(fault: Mapping[str, Any]) -> str:
     if fault["type"] == "string_unicode":
-        return "holds half a character (a lone surrogate)"
+        return "contains half a character (a lone surrogate)"
     if fault["type"] == "missing":
         return "is missing"
     message = str(fault["msg"]).removeprefix("Value error, ")
@@ -150,14 +149,14 @@ async def _bad_body(request: Request, error: Exception) -> Response:
 
 async def _no_batches(request: Request, error: Exception) -> Response:
     log.error("%s", error)
-    return problem(503, "batches cannot be kept at the moment", headers={"Retry-After": str(RETRY_AFTER_S)})
+    return problem(503, "batches cannot be stored at the moment", headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
 async def _unavailable(request: Request, error: Exception) -> Response:
     log.warning("%s", error)
     return problem(
         503,
-        "there is no search index to answer from at the moment; GET /readyz tells more",
+        "the search index is not available at the moment; see GET /readyz",
         headers={"Retry-After": str(RETRY_AFTER_S)},
     )
 
@@ -177,17 +176,17 @@ async def _unknown_ranker(request: Request, error: Exception) -> Response:
 
 
 async def _gone(request: Request, error: Exception) -> Response:
-    # For the log alone, as nobody is there to read it: what nginx calls "client closed request".
+    # Only for the log, as the client has disconnected; nginx's "client closed request".
     return Response(status_code=499)
 
 
 async def unexpected(request: Request, error: Exception) -> Response:
-    # The server logs the trace itself.
-    return problem(500, "something went wrong here; the service's log tells what")
+    # The server logs the traceback itself.
+    return problem(500, "an unexpected error; see the service's log")
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """OpenAPI's words for the problems that an operation can answer with."""
+    """Describe in OpenAPI the problems that an operation can respond with."""
     reference = {"schema": {"$ref": "#/components/schemas/Problem"}}
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: reference}}

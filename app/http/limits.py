@@ -1,4 +1,4 @@
-"""Too large bodies are refused before they fill the memory, whether or not they tell their length."""
+"""Refuse bodies that are too large before they fill the memory, with or without Content-Length."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from bioqa.app.http.errors import problem
 
 
 class BodyLimit:
-    """``others`` gives paths a limit of their own."""
+    """Limits bodies to ``max_bytes``; ``others`` has the limits of single paths."""
 
     def __init__(self, app: ASGIApp, max_bytes: int, others: Mapping[str, int]) -> None:
         self.app = app
@@ -22,8 +22,8 @@ class BodyLimit:
             return await self.app(scope, receive, send)
         most = self.others.get(scope["path"], self.max_bytes)
         detail = f"the body is larger than {most} bytes"
-        said = Headers(scope=scope).get("content-length", "")
-        if said.isdecimal() and int(said[:20]) > most:
+        length = Headers(scope=scope).get("content-length", "")
+        if length.isdecimal() and int(length[:20]) > most:
             return await problem(413, detail, headers={"Connection": "close"})(scope, receive, send)
         read = 0
 
@@ -32,7 +32,7 @@ class BodyLimit:
             message = await receive()
             read += len(message.get("body", b""))
             if read > most:
-                # FastAPI hands on what is raised while it reads a body, if it is of this class.
+                # Of this class, because FastAPI passes it on from reading a body.
                 raise HTTPException(413, detail, {"Connection": "close"})
             return message
 

@@ -1,4 +1,4 @@
-"""The sockets that a server listens at, bound before anything slow or hard to undo is begun."""
+"""Listening sockets, bound before anything slow is started."""
 
 import errno
 import socket
@@ -8,7 +8,7 @@ from bioqa.bioasq.errors import BioqaError
 
 
 class CannotListen(BioqaError):
-    """Nobody can listen at this address; the text says why and what to do."""
+    """The address cannot be listened on; the text says why and what to do."""
 
 
 _ADVICE = {
@@ -20,27 +20,27 @@ _ADVICE = {
 
 def cannot_listen(host: str, port: int, error: OSError) -> CannotListen:
     reason = _ADVICE.get(error.errno or 0, error.strerror or str(error))
-    return CannotListen(f"cannot listen at {_shown(host, port)}: {reason}")
+    return CannotListen(f"cannot listen on {_shown(host, port)}: {reason}")
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
-    """A bound socket for each address of the host; port 0 takes any that is free. Raises CannotListen."""
+    """Bind a socket for each address of the host; port 0 means any free port. Raises CannotListen."""
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError) as error:  # UnicodeError: a name too long to be one
+    except (OSError, UnicodeError) as error:  # UnicodeError: the name is too long
         reason = error.strerror if isinstance(error, OSError) else str(error)
         advice = f"no such host ({reason}): choose one with --host or BIOQA_HOST"
-        raise CannotListen(f"cannot listen at {_shown(host, port)}: {advice}") from error
+        raise CannotListen(f"cannot listen on {_shown(host, port)}: {advice}") from error
     with ExitStack() as stack:
         sockets: list[socket.socket] = []
         unusable: OSError | None = None
         for family, kind, protocol, _, address in dict.fromkeys(found):
             try:
                 bound = stack.enter_context(socket.socket(family, kind, protocol))
-            except OSError as error:  # a kind of address that this machine lacks, such as IPv6
+            except OSError as error:  # this machine lacks the address family, such as IPv6
                 unusable = error
                 continue
-            # Connections of a service that ended just now must not keep its successor from the port.
+            # Otherwise connections of a service that has just ended would block the port for a minute.
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
                 bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -49,7 +49,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
             except OSError as error:
                 if error.errno != errno.EADDRNOTAVAIL:
                     raise cannot_listen(host, port, error) from error
-                # Another address of the host may be this machine's.
+                # Another address of the host may belong to this machine.
                 bound.close()
                 unusable = error
                 continue

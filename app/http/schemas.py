@@ -1,4 +1,4 @@
-"""What HTTP requests and answers look like; the words that OpenAPI shows of them."""
+"""Schemas of HTTP requests and responses, with the descriptions that OpenAPI shows."""
 
 import re
 from datetime import date
@@ -15,7 +15,7 @@ Type = Literal["yesno", "factoid", "list", "summary"]
 
 
 def _day(value: object) -> object:
-    # Otherwise numbers would be taken for seconds since 1970, and times for days.
+    # Otherwise pydantic would accept numbers as seconds since 1970, and times as days.
     if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
         raise ValueError("must be a day as YYYY-MM-DD")
     if isinstance(value, str | date) or value is None:
@@ -24,19 +24,19 @@ def _day(value: object) -> object:
 
 
 def _number(value: object) -> object:
-    # 10.0 is an integer in JSON; "10" and true are none, though pydantic would take them.
+    # In JSON, 10.0 is an integer, but "10" and true are not, though pydantic would accept them.
     if isinstance(value, bool | str):
         raise ValueError("must be a valid integer")
     return value
 
 
 NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
-"""What is no white space to Python nor to JSON Schema, whose \\s each lack something of the other's."""
+"""A character that neither Python nor JSON Schema counts as white space; their \\s differ."""
 
 
 def _not_blank(value: str) -> str:
     if not re.search(NOT_BLANK, value):
-        raise ValueError("must hold more than white space")
+        raise ValueError("must contain more than white space")
     return value
 
 
@@ -46,7 +46,7 @@ Body = Annotated[
     StringConstraints(min_length=1),
     AfterValidator(_not_blank),
     Field(
-        description="The question. White space around it does not matter.",
+        description="The question. White space around it is ignored.",
         json_schema_extra={"pattern": NOT_BLANK},
     ),
 ]
@@ -75,11 +75,11 @@ class TestSet(BaseModel):
 
 
 class BatchTestSet(TestSet):
-    """A BioASQ test set of phase A. A question that is not of this form is told; the others are answered."""
+    """A BioASQ test set of phase A. Invalid questions are reported; the others are answered."""
 
 
 class SearchRequest(BaseModel):
-    """A question, as a BioASQ file holds it or alone, and what is wanted of the answer."""
+    """A question, alone or as in a BioASQ file, with options for the answer."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -90,7 +90,7 @@ class SearchRequest(BaseModel):
     max_snippets: Annotated[int, Field(ge=0, le=100), Number] = MAX_ITEMS
     candidates: Annotated[int, Field(ge=1, le=MAX_CANDIDATES), Number] | None = Field(
         default=None,
-        description="How many documents BM25 fetches to re-rank; BIOQA_CANDIDATES if absent.",
+        description="Number of documents that BM25 retrieves to be re-ranked; BIOQA_CANDIDATES if absent.",
     )
     published_before: Day | None = Field(
         default=None, description="Only documents published before that day, and those without a date."
@@ -98,13 +98,15 @@ class SearchRequest(BaseModel):
     ranker: str | None = Field(default=None, description="One of GET /v1/models; the default if absent.")
     timeout_ms: Annotated[int, Field(ge=100, le=3_600_000), Number] | None = Field(
         default=None,
-        description="Milliseconds that the question may wait before it is ranked; else, and at most, "
+        description="Milliseconds that the question may wait before it is ranked; default and maximum are "
         "BIOQA_REQUEST_TIMEOUT_S.",
     )
 
 
 class AnswerDocument(BaseModel):
-    document: str = Field(description="As BioASQ names it: http://www.ncbi.nlm.nih.gov/pubmed/ and the PMID.")
+    document: str = Field(
+        description="URL as BioASQ writes it: http://www.ncbi.nlm.nih.gov/pubmed/ and the PMID."
+    )
     pmid: str
     title: str
     published: date | None
@@ -127,7 +129,7 @@ class AnswerSnippet(SubmittedSnippet):
 
 
 class StageTimings(BaseModel):
-    wait: float = Field(description="In line.")
+    wait: float = Field(description="In queues.")
     retrieve: float
     rerank: float
     select: float
@@ -146,8 +148,8 @@ class SearchAnswer(BaseModel):
     ranker_hash: str
     index: str
     timings_ms: StageTimings
-    truncated_sentences: int = Field(description="Sentences that the ranker read only in part.")
-    degraded: bool = Field(description="Whether the ranker failed, and the answer is BM25's alone.")
+    truncated_sentences: int = Field(description="Sentences that the ranker truncated.")
+    degraded: bool = Field(description="Whether the ranker failed and BM25 answered instead.")
     degraded_reason: str | None
 
 
@@ -160,7 +162,7 @@ class SubmittedQuestion(BaseModel):
 
 
 class Submission(BaseModel):
-    """What the BioASQ site takes."""
+    """A submission, as the BioASQ site accepts it."""
 
     questions: list[SubmittedQuestion]
 
@@ -178,7 +180,7 @@ class DocumentPart(BaseModel):
 
 
 class StoredDocument(BaseModel):
-    """A citation as the index holds it; all offsets count Unicode code points, ends exclusive."""
+    """A citation as it is indexed; all offsets count Unicode code points, ends are exclusive."""
 
     document: str
     pmid: str
@@ -241,7 +243,7 @@ class Info(BaseModel):
 
 
 def search_answer(answer: Answer, identifier: str | None = None) -> SearchAnswer:
-    """An answer for HTTP and ``--json``; ``identifier`` is the asker's own id, if there was one."""
+    """Convert an answer for HTTP and ``--json``; ``identifier`` is the client's id, if any."""
     timings = answer.timings_ms
     return SearchAnswer(
         id=identifier,

@@ -1,4 +1,4 @@
-"""uvicorn, but told to end it first answers what it was asked, and says meanwhile that it is not ready."""
+"""uvicorn with draining: when told to end, it answers accepted requests first, and reports not ready."""
 
 import logging
 import socket
@@ -17,19 +17,20 @@ from bioqa.app.settings import Settings
 from bioqa.bioasq.errors import BioqaError
 
 CLOSING_S = 5
-"""Seconds for the last answers to be sent, after draining."""
+"""Seconds for sending the last responses, after draining."""
 
 log = logging.getLogger("bioqa")
 
 
 class StartFailed(BioqaError):
-    """The application did not start."""
+    """The application could not be started."""
 
 
 class Server(uvicorn.Server):
-    """The first signal begins draining: connections are still taken, so that who balances load can see it.
+    """The first signal starts draining: connections are still accepted, so that a load balancer can see it.
 
-    uvicorn's own end follows when all is answered, when the time for that is over, or at a second signal.
+    uvicorn's own shutdown follows when everything is answered, when the time limit passes, or at a second
+    signal.
     """
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
@@ -39,18 +40,18 @@ class Server(uvicorn.Server):
         self._until = 0.0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Raises CannotListen and StartFailed, where uvicorn would end the process with a code of its own."""
+        """Raises CannotListen and StartFailed, where uvicorn would exit with a code of its own."""
         try:
             await super().startup(sockets)
         except OSError as error:
-            # Bound, but another program that had bound the same port began to listen first.
+            # Two programs can bind a port with SO_REUSEADDR; the other one listened first.
             await self.lifespan.shutdown()
             raise cannot_listen(self.config.host, self.config.port, error) from error
         except SystemExit as stop:
             raise StartFailed("the service could not be started; its log says why") from stop
         for each in sockets or ():
             host, port = each.getsockname()[:2]
-            log.info("listening at http://%s:%d", f"[{host}]" if ":" in host else host, port)
+            log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self._signal is None and self.started:
@@ -64,7 +65,7 @@ class Server(uvicorn.Server):
         if self._signal is not None and not self.should_exit:
             late = time.monotonic() >= self._until
             if late:
-                log.warning("draining took too long: questions in line are given up")
+                log.warning("draining took too long: waiting questions are refused")
                 self._service.refuse_waiting()
             if late or self._service.drained:
                 super().handle_exit(self._signal, None)
@@ -72,7 +73,7 @@ class Server(uvicorn.Server):
 
 
 def server_of(app: FastAPI, settings: Settings) -> Server:
-    """``run()`` serves until a signal comes."""
+    """Build the server; its ``run`` serves until a signal arrives."""
     limits = ConnectionLimits(
         settings.max_connections,
         settings.max_connections_per_address,
@@ -87,9 +88,9 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
         http=cast("type[BoundedProtocol]", partial(BoundedProtocol, connections=connections)),
         host=settings.host,
         port=settings.port,
-        log_config=None,  # its messages go the way of all others
+        log_config=None,  # its messages go through the root logger, as all others
         log_level=settings.log_level,
-        access_log=False,  # we have our own, which shows no query
+        access_log=False,  # our own leaves out the query, which can hold a question
         server_header=False,
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=CLOSING_S,

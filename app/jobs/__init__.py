@@ -1,1 +1,1 @@
-"""Batches: test sets that are answered in the background and outlive the process."""
+"""Batches: test sets answered in the background, which outlive the process."""

@@ -1,4 +1,4 @@
-"""Batches as the API and the page see them: handed in, looked at, fetched, cancelled or removed."""
+"""Batches as the API and the pages see them: submit, look up, fetch, cancel, remove."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -19,11 +19,11 @@ from bioqa.bioasq.trec import RunLine
 
 
 class NoSubmission(BioqaError):
-    """The batch has no submission, now or ever; the text says why."""
+    """The batch has no submission (yet); the text says why."""
 
 
 class BatchJobs:
-    """Methods block for milliseconds, more for large test sets: to be called in a thread.
+    """Methods block for milliseconds, longer for large test sets: call them in a thread.
 
     All raise BatchesUnavailable.
     """
@@ -36,7 +36,7 @@ class BatchJobs:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Batches are answered meanwhile, in this event loop."""
+        """Answer batches in this event loop until the context is left."""
         runner = Runner(self._service, self._store, self._database)
         runner.start()
         self._runners.append(runner)
@@ -79,7 +79,7 @@ class BatchJobs:
         for runner in [*self._runners]:
             runner.wake()
         batch = self._store.get(identifier)
-        if batch is None:  # removed at this very moment
+        if batch is None:  # removed between the two calls
             return self.submit(taken, ranker, key)
         return batch, new
 
@@ -87,28 +87,28 @@ class BatchJobs:
         return self._store.get(identifier)
 
     def page(self, size: int, before: int | None = None) -> list[BatchJob]:
-        """The newest first; ``before``: only those with a smaller number."""
+        """Return batches, newest first; ``before``: only those with a smaller number."""
         return self._store.page(size, before)
 
     def tally(self) -> Tally:
         return self._store.tally()
 
     def faults(self, batch: BatchJob) -> list[QuestionFault]:
-        """The questions that have no answer and get none, in their order."""
+        """Return the questions that failed, in the test set's order."""
         return self._store.faults(batch.number)
 
     def seconds_left(self, batch: BatchJob) -> float | None:
-        """By its own pace; None while that is not known, or if it does not run."""
+        """Estimate the remaining time from the batch's own pace; None while unknown or not running."""
         if batch.state is not State.RUNNING or batch.waits_for or batch.seconds_a_question is None:
             return None
         return batch.seconds_a_question * batch.counts.remaining / concurrency(self._service)
 
     def expires(self, batch: BatchJob) -> float | None:
-        """When it will be removed, in seconds since 1970; None as long as it is unfinished."""
+        """Return when it will be removed, in seconds since 1970; None while it is unfinished."""
         return None if batch.finished is None else batch.finished + 86_400 * self._service.settings.batch_days
 
     def submission(self, batch: BatchJob) -> bytes:
-        """The file for the BioASQ site. Raises NoSubmission."""
+        """Return the file for the BioASQ site. Raises NoSubmission."""
         _check_done(batch)
         try:
             return submission.encoded(submission.submission(self._store, batch.number))
@@ -118,7 +118,7 @@ class BatchJobs:
             raise NoSubmission(f"the batch has failed: {reason}") from error
 
     def run(self, batch: BatchJob) -> list[RunLine]:
-        """As a TREC run. Raises NoSubmission, and FieldError if an id cannot stand in one."""
+        """Return a TREC run. Raises NoSubmission, and FieldError if a run cannot hold a question's id."""
         _check_done(batch)
         assert batch.source is not None
         tag = "".join(c if c.isprintable() and not c.isspace() else "-" for c in batch.source.ranker)
@@ -130,15 +130,15 @@ class BatchJobs:
             raise FieldError("format", str(error)) from error
 
     def cancel(self, batch: BatchJob) -> bool:
-        """Whether it was unfinished; if not, it stays as it is."""
+        """Cancel an unfinished batch; a finished one is unchanged. Returns whether it was cancelled."""
         return self._store.finish(batch.number, State.CANCELLED)
 
     def remove(self, batch: BatchJob) -> None:
-        """Its results too."""
+        """Remove a finished batch with its results."""
         self._store.remove(batch.number)
 
     def cancel_or_remove(self, batch: BatchJob) -> BatchJob | None:
-        """The cancelled batch if it was unfinished, else None: it is gone."""
+        """Cancel an unfinished batch and return it; remove a finished one and return None."""
         if self.cancel(batch):
             return self._store.get(batch.id)
         self.remove(batch)

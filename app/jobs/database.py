@@ -1,7 +1,7 @@
-"""The file that batches live in: SQLite, opened, checked and brought to the present schema.
+"""The SQLite file that holds the batches: opened, checked, and migrated to the current schema.
 
-Every operation has a connection of its own, so threads and processes of one machine may share the file. What
-is committed outlives the process and, being synced, a power cut.
+Every operation uses its own connection, so threads and processes of one machine may share the file. Committed
+data survive the end of the process and, as commits are synced, a power cut.
 """
 
 import logging
@@ -65,13 +65,13 @@ MIGRATIONS = (
     CREATE INDEX questions_by_state ON questions (batch, state, position, seconds, degraded);
     """,
 )
-"""Each brings the schema to the version that is its place, counted from one."""
+"""The n-th migration (from 1) brings the schema to version n."""
 
 log = logging.getLogger("bioqa")
 
 
 class Database:
-    """The file in ``folder``, or a temporary one, which goes with the process, if that is None."""
+    """The file in ``folder``; if None, a temporary file that is deleted when the process ends."""
 
     def __init__(self, folder: Path | None) -> None:
         self.kept = folder is not None
@@ -83,22 +83,22 @@ class Database:
 
     @property
     def opened(self) -> bool:
-        """Whether there is a file: a temporary one is made when it is first needed."""
+        """Whether the file exists: a temporary one is created on first use."""
         return self._opened is not None
 
     def folder(self) -> Path:
-        """Where the file is. Raises BatchesUnavailable."""
+        """Return the file's folder. Raises BatchesUnavailable."""
         return self._open()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection on which everything is seen as at one moment. Raises BatchesUnavailable."""
+        """Read in one transaction: all queries see the same state. Raises BatchesUnavailable."""
         with self._transaction("BEGIN") as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, committed at the end. Raises BatchesUnavailable."""
+        """Write in one transaction, committed at the end. Raises BatchesUnavailable."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
 
@@ -129,10 +129,10 @@ class Database:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BatchesUnavailable(f"{folder}: cannot be made: {error.strerror or error}") from error
+            raise BatchesUnavailable(f"{folder}: cannot be created: {error.strerror or error}") from error
         path = folder / FILE_NAME
         with _errors(path):
-            # Open as long as this object lives: whoever closes a file last has its log written back.
+            # Kept open: SQLite writes the log back, which is slow, whenever the last connection is closed.
             connection = _connect(path)
             weakref.finalize(self, connection.close)
             _migrate(connection, path)
@@ -150,7 +150,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise BatchesUnavailable(f"SQLite {sqlite3.sqlite_version} is too old: 3.37 or newer is needed")
-    _known_version(connection, path)  # a file that is not ours stays as it is
+    _known_version(connection, path)  # before anything is written to a file that may not be ours
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -171,7 +171,7 @@ def _known_version(connection: sqlite3.Connection, path: Path) -> int:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if tables and application != APPLICATION_ID:
-        raise BatchesUnavailable(f"{path}: is no file of bioqa's batches and will not be written to")
+        raise BatchesUnavailable(f"{path}: is not a file of bioqa's batches and will not be written to")
     if version > len(MIGRATIONS):
         raise BatchesUnavailable(
             f"{path}: was written by a newer bioqa (version {version}; this one knows {len(MIGRATIONS)})"
@@ -183,7 +183,7 @@ def _known_version(connection: sqlite3.Connection, path: Path) -> int:
 def _errors(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.IntegrityError:  # the caller's to judge
+    except sqlite3.IntegrityError:  # for the caller to handle
         raise
     except sqlite3.Error as error:
         raise BatchesUnavailable(f"{path}: cannot be used: {error}") from error

@@ -24,9 +24,9 @@ class TestSetLimits:
 
 
 def entries(data: object, limits: TestSetLimits) -> list[Entry]:
-    """The questions of a parsed test set, in order; wrong ones with their fault.
+    """Return the questions of a parsed test set, in order; invalid ones with their fault.
 
-    Raises FieldError if there is no list of questions, if it is too long, or if no question is right.
+    Raises FieldError if there is no list of questions, if it is too long, or if every question is invalid.
     """
     found = data.get("questions") if isinstance(data, Mapping) else None
     if not isinstance(data, Mapping):
@@ -46,7 +46,7 @@ def entries(data: object, limits: TestSetLimits) -> list[Entry]:
 
 
 def content_hash(taken: Sequence[Entry], ranker: str | None) -> str:
-    """The same for what asks the same, however it is written down."""
+    """Hash what is asked: the same for the same questions and ranker, however the file was written."""
     return hashlib.sha256(json.dumps([[*map(astuple, taken)], ranker]).encode()).hexdigest()
 
 
@@ -57,30 +57,30 @@ def _entry(position: int, question: object, seen: set[str], most_characters: int
     if fault is None and identifier in seen:
         fault = ("id", "duplicate question id")
     if identifier in seen:
-        identifier = None  # in a submission it is the earlier one's
+        identifier = None  # the submission uses it for the earlier question
     elif identifier is not None:
         seen.add(identifier)
     kind = entry.get("type")
-    field, said = fault or ("", None)
+    field, message = fault or ("", None)
     return Entry(
         id=identifier,
         body=_text(entry.get("body")),
         type=kind if isinstance(kind, str) and kind in TYPES else None,
         field=f"questions[{position}]" + (f".{field}" if field else ""),
-        fault=said,
+        fault=message,
     )
 
 
 def _fault(question: object, most_characters: int) -> tuple[str, str] | None:
-    """The first field that is wrong, and how."""
+    """Return the first invalid field and what is wrong with it."""
     try:
         asked = AskedQuestion.model_validate(question)
     except ValidationError as error:
         first = error.errors()[0]
         if not first["loc"]:
             return "", f"must be an object, not {shown(question)}"
-        told = field_problem({**first, "loc": ("body", *first["loc"])})
-        return told.field, told.message
+        problem = field_problem({**first, "loc": ("body", *first["loc"])})
+        return problem.field, problem.message
     if len(asked.body) > most_characters:
         return "body", f"must have at most {most_characters} characters, not {len(asked.body)}"
     return None

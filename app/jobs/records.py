@@ -1,4 +1,4 @@
-"""What is known of a batch and of its questions."""
+"""Value objects for batches and their questions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """What answers come from: all of a batch come from one and the same."""
+    """The ranker and the index that answers come from: one source for all answers of a batch."""
 
     ranker: str
     ranker_hash: str
     index: str
     documents: int
-    """In the index: it tells an index from itself after an update."""
+    """Number of documents in the index, by which an update of the same index is noticed."""
 
     def difference(self, other: "AnswerSource") -> str:
-        """What has changed from this to the other, in words; empty if nothing has."""
+        """Describe what changed from this source to the other; empty if nothing has."""
         if (self.ranker, self.ranker_hash) != (other.ranker, other.ranker_hash):
             return f"the ranker changed from {_ranker(self)} to {_ranker(other)}"
         if self.index != other.index:
@@ -63,10 +63,9 @@ class QuestionFault:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A question of a test set as it was handed in: ``fault`` if it cannot be answered.
+    """A question of a submitted test set; with a ``fault`` if it is invalid.
 
-    ``id`` is None if it has none that a submission could name; ``body`` is then, and where there is no text,
-    empty.
+    ``id`` is None if there is none that a submission could use; ``body`` is empty if there is no text.
     """
 
     id: str | None
@@ -78,7 +77,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class WaitingQuestion:
-    """A question still to be answered."""
+    """A question that is not answered yet."""
 
     position: int
     question: Question
@@ -86,13 +85,13 @@ class WaitingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """An answer as it is kept: the submission's entry, and the scores of its documents and snippets."""
+    """An answer as it is stored: the submission's entry, and the scores of its documents and snippets."""
 
     entry: Mapping[str, Any]
     document_scores: tuple[float, ...]
     snippet_scores: tuple[float, ...]
     degraded: str | None = None
-    """Why the ranker had no part in it, if so."""
+    """Reason why BM25 replaced the ranker; None normally."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +99,9 @@ class QuestionCounts:
     questions: int
     answered: int
     failed: int
-    """Refused when handed in, or failed when asked."""
+    """Invalid when submitted, or failed when asked."""
     degraded: int = 0
-    """Of the answers: those that the ranker had no part in."""
+    """Part of the answers: those by BM25 in place of a ranker that failed."""
 
     @property
     def remaining(self) -> int:
@@ -111,7 +110,7 @@ class QuestionCounts:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many batches there are in each state, and how many questions of theirs still wait."""
+    """Number of batches by state, and of their questions that wait to be answered."""
 
     batches: Mapping[State, int]
     waiting_questions: int
@@ -119,7 +118,10 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class BatchJob:
-    """Times are seconds since 1970. ``number`` counts batches; ``asked_ranker`` is None for the default."""
+    """A submitted test set and its progress.
+
+    Times are seconds since 1970. ``number`` counts batches; ``asked_ranker`` is None for the default.
+    """
 
     number: int
     id: str
@@ -135,4 +137,4 @@ class BatchJob:
     waits_for: str | None
     reason: str | None
     seconds_a_question: float | None
-    """Mean over those answered last; None while none is."""
+    """Mean over the latest answers; None before the first."""

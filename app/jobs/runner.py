@@ -1,7 +1,7 @@
-"""What answers the batches: one process at a time, the oldest batch first, each answer kept at once.
+"""Answers the batches: in one process at a time, the oldest batch first, storing each answer at once.
 
-Whatever stops it, another start goes on behind the last answer kept. It waits for what is away for a time
-(index, ranker, a place in the service's queue) and blames no question for it.
+After any interruption it resumes behind the last stored answer. While the index, the ranker or the service's
+queue is unavailable it waits; no question counts as failed for that.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.locks import FileLock, LockTaken
 
 POLL_S = 1.0
-"""How often is looked for batches that another process took in."""
+"""Polling interval for batches submitted through another process."""
 
 CHUNK = 64
-"""Questions that are read from the database at once."""
+"""Questions read from the database at once; after each chunk the index is checked for changes."""
 
 PAUSE_S = 0.2
-"""Before a batch is gone on with whose index went away or changed."""
+"""Pause before a batch is resumed whose index became unavailable or changed."""
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 15.0
 MAX_ATTEMPTS = 3
-"""How often a batch is tried that stumbles over a fault of this program."""
+"""Unexpected exceptions allowed before a batch is marked failed."""
 
 CLEAN_EVERY_S = 3600.0
 
@@ -48,7 +48,7 @@ Result = TypeVar("Result")
 
 
 def concurrency(service: Service) -> int:
-    """How many of a batch's questions are asked at the same time: what is ranked, and as many that wait."""
+    """Number of a batch's questions in progress: those being ranked, and as many that wait."""
     settings = service.settings
     return min(2 * service.rankings * settings.batch_questions, settings.queue_capacity)
 
@@ -67,17 +67,17 @@ class Runner:
         self._threads: ThreadPoolExecutor | None = None
 
     def start(self) -> None:
-        """To be called in the event loop that it shall run in."""
+        """Start in the running event loop."""
         self._loop = asyncio.get_running_loop()
         self._woken = asyncio.Event()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="batches")
         self.task.start()
 
     async def stop(self) -> None:
-        """What is being answered is dropped, to be answered after the next start."""
+        """Stop; questions in progress are answered after the next start."""
         await self.task.stop()
         if self._threads is not None:
-            # An answer that is being kept is kept.
+            # Wait until an answer that is being stored is stored.
             await asyncio.to_thread(self._threads.shutdown)
             self._threads = None
         if self._lock is not None:
@@ -86,9 +86,9 @@ class Runner:
         self._loop = None
 
     def wake(self) -> None:
-        """There is a new batch; from any thread."""
+        """Look for a new batch now. May be called from any thread."""
         if (loop := self._loop) is not None:
-            with suppress(RuntimeError):  # the loop ended just now
+            with suppress(RuntimeError):  # the loop has just ended
                 loop.call_soon_threadsafe(self._woken.set)
 
     async def _run(self) -> None:
@@ -97,7 +97,8 @@ class Runner:
             try:
                 idle = not await self._turn()
             except Exception as error:
-                # The edge of this task: nobody else would hear of it. What is known needs no trace.
+                # Top level of a background task: exceptions would be lost. Expected ones are logged without a
+                # traceback.
                 log.error("batches wait: %s", error, exc_info=not isinstance(error, BatchesUnavailable))
                 await asyncio.sleep(next(waits))
                 continue
@@ -108,7 +109,7 @@ class Runner:
                     await asyncio.wait_for(self._woken.wait(), POLL_S)
 
     async def _turn(self) -> bool:
-        """Work on the oldest batch that can be worked on. False if there is none."""
+        """Work on the oldest batch that can be worked on. Returns False if there is none."""
         if self._service.draining or not self._database.opened:
             return False
         if not await self._in_thread(self._locked):
@@ -117,21 +118,19 @@ class Runner:
             self._cleaned = time.monotonic()
             days = self._service.settings.batch_days
             if removed := await self._in_thread(self._store.remove_old, days):
-                log.info("batches removed that finished more than %s days ago: %s", days, removed)
+                log.info("removed batches that finished more than %s days ago: %s", days, removed)
         for batch in await self._in_thread(self._store.unfinished):
             try:
                 ranker = self._service.ranker_named(batch.asked_ranker)
             except UnknownRanker:
-                await self._wait_for(
-                    batch, f"the ranker {batch.asked_ranker}, which is not served at the moment"
-                )
+                await self._wait_for(batch, f"the ranker {batch.asked_ranker}, which is not being served")
                 continue
             await self._try(batch, ranker)
             return True
         return False
 
     async def _try(self, batch: BatchJob, ranker: LoadedRanker) -> None:
-        """A batch that nothing can be done with must not hold up the others for ever."""
+        """Work on a batch; after repeated unexpected errors it fails, so that it does not block others."""
         try:
             await self._work(batch, ranker)
         except BatchesUnavailable:
@@ -141,11 +140,11 @@ class Runner:
             if self._failures[batch.number] < MAX_ATTEMPTS:
                 raise
             log.exception("batch %s: given up", batch.id)
-            reason = "something went wrong here; the service's log tells what"
+            reason = "an unexpected error; see the service's log"
             await self._in_thread(self._store.finish, batch.number, State.FAILED, reason)
 
     def _locked(self) -> bool:
-        """Whether this process is the one that answers the batches of this database."""
+        """Return whether this process holds, or has just taken, the lock of the one that answers batches."""
         if self._lock is None:
             try:
                 self._lock = FileLock(self._database.folder() / "batches.lock")
@@ -156,10 +155,10 @@ class Runner:
         return True
 
     async def _work(self, batch: BatchJob, ranker: LoadedRanker) -> None:
-        """Until the batch is finished, was cancelled, or its index or ranker turned out to be another."""
+        """Answer until the batch is finished or cancelled, or its index is unavailable or has changed."""
         waits = _waits()
         while (source := await self._source(ranker)) is None:
-            batch = await self._wait_for(batch, "the search index, which is away")
+            batch = await self._wait_for(batch, "the search index, which is unavailable")
             await asyncio.sleep(next(waits))
             if not await self._still_wanted(batch):
                 return
@@ -175,7 +174,7 @@ class Runner:
         await self._finish(batch)
 
     async def _source(self, ranker: LoadedRanker) -> AnswerSource | None:
-        """What answers now; None while the index is away."""
+        """Return the source of answers given now; None while the index is unavailable."""
         try:
             stats = await asyncio.to_thread(self._service.stats)
         except IndexUnavailable:
@@ -185,7 +184,7 @@ class Runner:
     async def _answer_all(
         self, batch: BatchJob, source: AnswerSource, waiting: list[WaitingQuestion]
     ) -> bool:
-        """Several at a time. False if the batch cannot be gone on with like this."""
+        """Answer several questions at a time. Returns False if the batch must be started or resumed anew."""
         left = iter(waiting)
 
         async def work() -> bool:
@@ -212,14 +211,14 @@ class Runner:
             )
         except (QueueFull, TimedOut) as error:
             await asyncio.sleep(min(error.retry_after_s, LONGEST_WAIT_S))
-            return True  # it is still waiting, and will be read again
+            return True  # still in the database as waiting, so it will be read again
         except (IndexUnavailable, Draining):
             return False
         except Exception as error:
-            # The ranker's fault with this question: the others must not suffer.
+            # The ranker failed on this question only: the batch continues with the others.
             log.exception("batch %s: question %s has no answer", batch.id, waiting.position)
-            why = error if isinstance(error, RankingFailed) else "something went wrong here"
-            message = f"could not be answered: {why}; the service's log tells more"
+            why = error if isinstance(error, RankingFailed) else "an unexpected error"
+            message = f"could not be answered: {why}; see the service's log"
             return await self._in_thread(self._store.fail_question, batch.number, waiting.position, message)
         if (answer.ranker_hash, answer.index) != (source.ranker_hash, source.index):
             return False
@@ -258,7 +257,7 @@ class Runner:
     async def _in_thread(
         self, what: Callable[Given, Result], *arguments: Given.args, **named: Given.kwargs
     ) -> Result:
-        # A thread of its own, so that stopping can wait for what is being written.
+        # Its own thread, so that stopping can wait for writes in progress.
         assert self._threads is not None
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: what(*arguments, **named))
@@ -275,7 +274,7 @@ def _answered(answer: Answer) -> StoredAnswer:
 
 
 def _waits() -> Iterator[float]:
-    """Seconds to wait, ever longer."""
+    """Yield waiting times in seconds, doubling up to a limit."""
     wait = FIRST_WAIT_S
     while True:
         yield wait

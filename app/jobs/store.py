@@ -1,4 +1,4 @@
-"""Batches in the database: made, read, moved on, removed. Every change is one transaction."""
+"""Create, read, update and remove batches in the database. Every change is one transaction."""
 
 import json
 import sqlite3
@@ -23,21 +23,21 @@ from bioqa.app.jobs.records import (
 from bioqa.bioasq.domain import Question
 
 PACE_OVER = 20
-"""The pace is that of so many questions answered last."""
+"""Number of latest answers that the pace is averaged over."""
 
 UNFINISHED = "state IN ('queued', 'running')"
 
 
 class TooManyBatches(Exception):
-    """So many batches are unfinished that no other is taken."""
+    """The limit of unfinished batches is reached."""
 
 
 class KeyReused(Exception):
-    """The idempotency key stands for another content."""
+    """The idempotency key was used for other content."""
 
 
 class Store:
-    """Methods block, for milliseconds as a rule. All raise BatchesUnavailable."""
+    """Methods block, usually for milliseconds. All raise BatchesUnavailable."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -52,9 +52,10 @@ class Store:
         key: str | None = None,
         max_unfinished: int,
     ) -> tuple[str, bool]:
-        """The id of the new batch, or of the one that the key and the ``content``'s hash stand for already.
+        """Add a batch and return its id and True; or the id of the batch with this key, and False.
 
-        The flag tells whether it is new. Raises KeyReused, and TooManyBatches if ``most`` are unfinished.
+        ``content`` is a hash of what is asked. Raises KeyReused if the batch with this key has other content,
+        TooManyBatches if ``max_unfinished`` batches are unfinished.
         """
         with self._database.writing() as connection:
             if key is not None and (known := _by_key(connection, key)):
@@ -85,7 +86,7 @@ class Store:
             return None if row is None else _batch(connection, row)
 
     def page(self, size: int, before: int | None = None) -> list[BatchJob]:
-        """The newest batches, or the newest of those numbered below ``before``."""
+        """Return the newest batches, or the newest of those numbered below ``before``."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT * FROM batches WHERE number < ? ORDER BY number DESC LIMIT ?",
@@ -94,7 +95,7 @@ class Store:
             return [_batch(connection, row) for row in rows]
 
     def tally(self) -> Tally:
-        """Of all that is kept."""
+        """Count all stored batches."""
         with self._database.reading() as connection:
             states = connection.execute("SELECT state, count(*) FROM batches GROUP BY state").fetchall()
             (waiting,) = connection.execute(
@@ -105,7 +106,7 @@ class Store:
         return Tally({state: counted.get(state, 0) for state in State}, waiting)
 
     def faults(self, number: int) -> list[QuestionFault]:
-        """The questions without answer, in their order."""
+        """Return the questions without an answer, in the test set's order."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT position, id, field, message FROM questions"
@@ -115,7 +116,7 @@ class Store:
             return [QuestionFault(*row) for row in rows]
 
     def results(self, number: int) -> Iterator[tuple[Entry, StoredAnswer | None]]:
-        """Every question in its order, with its answer if it has one."""
+        """Yield every question in order, with its answer if it has one."""
         with self._database.reading() as connection:
             for row in connection.execute(
                 "SELECT * FROM questions WHERE batch = ? ORDER BY position", (number,)
@@ -124,7 +125,7 @@ class Store:
                 yield entry, _answered(row) if row["answer"] is not None else None
 
     def unfinished(self) -> list[BatchJob]:
-        """The oldest first."""
+        """Return unfinished batches, oldest first."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 f"SELECT * FROM batches WHERE {UNFINISHED} ORDER BY number"  # noqa: S608
@@ -132,9 +133,9 @@ class Store:
             return [_batch(connection, row) for row in rows]
 
     def begin(self, batch: BatchJob, source: AnswerSource) -> bool:
-        """The batch runs on with this source: from the start, and recorded so, if it had another before.
+        """Mark the batch as running with this source. If it had another, restart it and record why.
 
-        False if it is finished meanwhile.
+        Returns False if it has been finished in the meantime.
         """
         with self._database.writing() as connection:
             row = connection.execute(
@@ -161,7 +162,7 @@ class Store:
         return True
 
     def waiting(self, number: int, size: int) -> list[WaitingQuestion]:
-        """The next questions to be answered."""
+        """Return the next questions to answer."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT position, id, body, type FROM questions"
@@ -174,7 +175,7 @@ class Store:
             ]
 
     def answer(self, number: int, position: int, answered: StoredAnswer, seconds: float) -> bool:
-        """Keep an answer, which took ``seconds``. False, and nothing kept, if the batch does not run."""
+        """Store an answer that took ``seconds``. Returns False if the batch is not running."""
         text = json.dumps([answered.entry, answered.document_scores, answered.snippet_scores])
         return self._record(
             number,
@@ -184,7 +185,7 @@ class Store:
         )
 
     def fail_question(self, number: int, position: int, message: str) -> bool:
-        """The question stays without answer. False if the batch does not run."""
+        """Record that a question has no answer. Returns False if the batch is not running."""
         field = f"questions[{position}]"
         return self._record(number, position, "state = 'failed', field = ?, message = ?", (field, message))
 
@@ -198,7 +199,7 @@ class Store:
             return done.rowcount == 1
 
     def wait_for(self, number: int, what: str | None) -> None:
-        """Tell what the batch waits for."""
+        """Record what the batch waits for."""
         with self._database.writing() as connection:
             connection.execute(
                 f"UPDATE batches SET waits_for = ? WHERE number = ? AND {UNFINISHED}",  # noqa: S608
@@ -206,7 +207,7 @@ class Store:
             )
 
     def finish(self, number: int, state: State, reason: str | None = None) -> bool:
-        """False if it was finished before."""
+        """Finish a batch. Returns False if it was finished before."""
         with self._database.writing() as connection:
             done = connection.execute(
                 "UPDATE batches SET state = ?, reason = ?, finished = ?, waits_for = NULL"  # noqa: S608
@@ -216,14 +217,14 @@ class Store:
             return done.rowcount == 1
 
     def invalidate(self, number: int, reason: str) -> None:
-        """What was taken for done has failed."""
+        """Mark a finished batch failed: its stored submission is invalid."""
         with self._database.writing() as connection:
             connection.execute(
                 "UPDATE batches SET state = 'failed', reason = ? WHERE number = ?", (reason, number)
             )
 
     def remove(self, number: int) -> bool:
-        """False if it is not finished."""
+        """Remove a finished batch. Returns False if it is not finished."""
         with self._database.writing() as connection:
             done = connection.execute(
                 f"DELETE FROM batches WHERE number = ? AND NOT {UNFINISHED}",  # noqa: S608
@@ -232,7 +233,7 @@ class Store:
             return done.rowcount == 1
 
     def remove_old(self, days: float) -> int:
-        """Remove what finished so long ago; how many there were."""
+        """Remove batches that finished more than ``days`` ago, and return their number."""
         with self._database.writing() as connection:
             before = time.time() - 86_400 * days
             return connection.execute("DELETE FROM batches WHERE finished < ?", (before,)).rowcount

@@ -1,4 +1,4 @@
-"""What a finished batch hands out: a BioASQ submission or a TREC run, checked before anybody gets it."""
+"""The results of a finished batch: a BioASQ submission or a TREC run, validated before they are returned."""
 
 import json
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ SHOWN_FAULTS = 3
 
 
 class InvalidResult(BioqaError):
-    """What would be handed out is no valid submission: a fault of the index or of this program."""
+    """The submission would be invalid: a fault of the index or of this program."""
 
 
 def submission(store: Store, number: int) -> dict[str, Any]:
-    """Every question that has an id of its own, in order; those without answer with empty lists.
+    """Build a submission: every question with an id of its own, in order, without an answer with empty lists.
 
     Raises InvalidResult.
     """
@@ -35,16 +35,16 @@ def submission(store: Store, number: int) -> dict[str, Any]:
     return made
 
 
-def encoded(made: Mapping[str, Any]) -> bytes:
-    """As JSON in UTF-8, question by question: one of thousands would hold up all other threads else."""
-    entries = (json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in made["questions"])
+def encoded(submission: Mapping[str, Any]) -> bytes:
+    """Encode as JSON in UTF-8. Serialised per question: one huge json.dumps would hold the GIL."""
+    entries = (json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in submission["questions"])
     return b'{"questions": [' + b",\n".join(entry.encode() for entry in entries) + b"]}\n"
 
 
 def run(store: Store, number: int, tag: str) -> list[RunLine]:
-    """The answered questions' documents with the ranker's scores.
+    """List the answered questions' documents with the ranker's scores.
 
-    Raises BioqaError if an id cannot stand in a run.
+    Raises BioqaError if a run cannot hold a question's id.
     """
     lines: list[RunLine] = []
     for entry, answered in store.results(number):
@@ -54,9 +54,9 @@ def run(store: Store, number: int, tag: str) -> list[RunLine]:
     return lines
 
 
-def faults_of(made: Mapping[str, Any], questions: list[Question]) -> str:
-    """The first faults of a submission in words; empty if there is none."""
-    faults = validate(made, questions)
+def faults_of(submission: Mapping[str, Any], questions: list[Question]) -> str:
+    """Describe the first faults of a submission; empty if there is none."""
+    faults = validate(submission, questions)
     more = f"; and {len(faults) - SHOWN_FAULTS} more" if len(faults) > SHOWN_FAULTS else ""
     return "; ".join(map(str, faults[:SHOWN_FAULTS])) + more
 

@@ -1,4 +1,4 @@
-"""Where the tools get their answers: a service in this process, or one that runs elsewhere."""
+"""Back ends of the tools: a service in this process, or one at a URL."""
 
 from typing import Any, Protocol, TypeVar
 
@@ -18,12 +18,12 @@ Content = TypeVar("Content", bound=BaseModel)
 
 
 class Backend(Protocol):
-    """All methods raise BioqaError, with a message for whoever asked."""
+    """All methods raise BioqaError, with a message for the user."""
 
     async def search(self, asked: SearchRequest) -> SearchAnswer: ...
 
     async def document(self, pmid: str) -> StoredDocument | None:
-        """None if it is not in the index."""
+        """Return a document, or None if it is not in the index."""
         ...
 
 
@@ -39,10 +39,10 @@ class LocalBackend:
             raise BioqaError(
                 f"the question has {len(asked.body)} characters, more than {settings.max_question_characters}"
             )
-        wanted = SearchOptions(
+        options = SearchOptions(
             asked.max_documents, asked.max_snippets, settings.candidates, asked.published_before
         )
-        return search_answer(await self._service.answer(Question("", asked.body), wanted))
+        return search_answer(await self._service.answer(Question("", asked.body), options))
 
     async def document(self, pmid: str) -> StoredDocument | None:
         document = await anyio.to_thread.run_sync(self._service.document, pmid)
@@ -55,7 +55,7 @@ class RemoteBackend:
     def __init__(
         self, url: str, api_key: str | None = None, transport: httpx2.AsyncBaseTransport | None = None
     ) -> None:
-        """``transport``: in place of the network."""
+        """``transport`` replaces the network in tests."""
         self._url = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._transport = transport
@@ -86,5 +86,5 @@ class RemoteBackend:
                 return model.model_validate_json(response.content)
             detail = response.json()["detail"]
         except (ValidationError, ValueError, KeyError, TypeError) as error:
-            raise BioqaError(f"{self._url} is no bioqa service, or one of another version") from error
+            raise BioqaError(f"{self._url} is not a bioqa service, or one of another version") from error
         raise BioqaError(f"the service at {self._url} refused ({response.status_code}): {detail}")

@@ -1,4 +1,4 @@
-"""What the tools hand out; the words here are in the tools' output schemas, which models read."""
+"""Results of the tools; descriptions here are part of the output schemas, which models read."""
 
 from datetime import date
 from typing import Literal
@@ -42,7 +42,7 @@ class SearchResult(BaseModel):
     snippets: list[FoundSnippet]
     index: str
     ranker: str
-    note: str | None = Field(description="What limits this result, if anything does.")
+    note: str | None = Field(description="Limitations of this result, if any.")
 
 
 class DocumentPart(BaseModel):
@@ -72,16 +72,16 @@ class MedlineDocument(BaseModel):
 
 class Documents(BaseModel):
     documents: list[MedlineDocument]
-    missing: list[str] = Field(description="PMIDs that the index does not hold.")
+    missing: list[str] = Field(description="PMIDs that are not in the index.")
 
 
 def search_result(answer: SearchAnswer) -> SearchResult:
     pmids = {each.document: each.pmid for each in answer.documents}
     notes = [answer.degraded_reason] if answer.degraded_reason else []
     if answer.truncated_sentences:
-        notes.append(f"{answer.truncated_sentences} sentences were read only in part")
+        notes.append(f"{answer.truncated_sentences} sentences were truncated")
     if not answer.documents:
-        notes.append("no document of the index has a word of this question")
+        notes.append("no document of the index contains a word of this question")
     return SearchResult(
         question=answer.body,
         documents=[

@@ -1,7 +1,7 @@
 """The MCP server: MEDLINE for language-model assistants, so that they can cite sentences with offsets.
 
-Tools, as the Model Context Protocol defines them, with structured results. What is wrong with a call is told
-as the tool's error, for the model to read and to correct.
+Tools with structured results, as the Model Context Protocol defines them. Errors of a call are returned as
+the tool's errors, for the model to read and correct.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -28,14 +28,14 @@ INSTRUCTIONS = (
     "Articles outside the index are not found: an empty result says nothing about what is known."
 )
 MOST_DOCUMENTS = 50
-"""Of one call of get_documents."""
+"""Limit of one call of get_documents."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
 def _pmid(value: object) -> object:
-    # Models send numbers, and PMIDs as they are written in text.
+    # Models also send numbers, and PMIDs with the prefix used in text.
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value.removeprefix("PMID:").strip() if isinstance(value, str) else value
@@ -58,7 +58,7 @@ PublishedBefore = Annotated[
 
 
 def create_server(backend: Backend) -> MCPServer[Any]:
-    """The server with its tools, not running yet."""
+    """Create the server with its tools, without running it."""
     server: MCPServer[Any] = MCPServer(
         "bioqa", title="MEDLINE", instructions=INSTRUCTIONS, version=version(), log_level="WARNING"
     )
@@ -76,7 +76,7 @@ def create_server(backend: Backend) -> MCPServer[Any]:
 def _reporting_errors(
     tool: Callable[Arguments, Awaitable[Result]],
 ) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
-    """The tool, whose errors that the user can act on reach the model."""
+    """Wrap a tool so that errors that the user can act on reach the model."""
 
     @wraps(tool)
     async def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -97,14 +97,14 @@ class _Tools:
     async def search(
         self,
         question: Question,
-        max_documents: Annotated[Most, Field(ge=1, description="At most so many articles.")] = MAX_ITEMS,
-        max_snippets: Annotated[Most, Field(description="At most so many sentences.")] = MAX_ITEMS,
+        max_documents: Annotated[Most, Field(ge=1, description="Maximum number of articles.")] = MAX_ITEMS,
+        max_snippets: Annotated[Most, Field(description="Maximum number of sentences.")] = MAX_ITEMS,
         published_before: PublishedBefore = None,
     ) -> SearchResult:
         """Find the MEDLINE articles, and the sentences in their titles and abstracts, that answer a
         biomedical question, best first. Every sentence has its PMID, URL, section and offsets to cite."""
         if not question.strip():
-            raise BioqaError("question: must hold more than white space")
+            raise BioqaError("question: must contain more than white space")
         asked = SearchRequest(
             body=question,
             max_documents=max_documents,
@@ -124,11 +124,11 @@ class _Tools:
     async def get_documents(
         self, pmids: Annotated[list[Pmid], Field(min_length=1, max_length=MOST_DOCUMENTS)]
     ) -> Documents:
-        """Read several articles by their PMIDs, each as get_document gives it; those that the index does not
-        hold are listed as missing."""
-        wanted = list(dict.fromkeys(pmids))
-        stored = [await self._backend.document(pmid) for pmid in wanted]
+        """Read several articles by their PMIDs, each as get_document gives it; those not in the index are
+        listed as missing."""
+        unique = list(dict.fromkeys(pmids))
+        stored = [await self._backend.document(pmid) for pmid in unique]
         return Documents(
             documents=[medline_document(document) for document in stored if document is not None],
-            missing=[pmid for pmid, document in zip(wanted, stored, strict=True) if document is None],
+            missing=[pmid for pmid, document in zip(unique, stored, strict=True) if document is None],
         )

@@ -1,4 +1,4 @@
-"""What the service does, for those who run it: logs, metrics, traces."""
+"""Logs, metrics and traces of the service."""
 
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,13 @@ INSTALL = "pip install 'opentelemetry-exporter-otlp-proto-http>=1.27' 'opentelem
 """The extra otel. Not by bioqa's name, which somebody else could have on an index."""
 
 QUIET = ("/healthz", "/readyz", "/metrics", "/static/")
-"""Asked by machines every few seconds, or by every page."""
+"""Requested by machines every few seconds, or by every page."""
 
 
 def observe(app: FastAPI, settings: Settings, service: Service, batches: BatchJobs) -> None:
-    """Watch every request of ``app`` that gets as far as here, past what is added later.
+    """Observe every request that reaches this middleware, through that added later.
 
-    Raises BioqaError if traces are wanted and cannot be made. Whoever ends the app calls ``close``.
+    Raises BioqaError if traces are configured but cannot be made. Call ``close`` when the app ends.
     """
     metrics = Metrics(service, batches)
     traces = _traces(settings.otlp_endpoint) if settings.otlp_endpoint else None
@@ -39,7 +39,7 @@ def observe(app: FastAPI, settings: Settings, service: Service, batches: BatchJo
 
 
 def close(app: FastAPI) -> None:
-    """Send the last spans."""
+    """Send the remaining spans."""
     if app.state.traces:
         app.state.traces.close()
 

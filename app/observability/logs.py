@@ -1,7 +1,7 @@
-"""One line a log entry: for people, or as JSON for programs that collect logs.
+"""Log entries of one line each: text for people, or JSON for programs that collect logs.
 
-What is logged of a request is what ``app.observability.requests`` says of it, and never its body, a header,
-or what stands behind the question mark of its address: they can hold questions of patients, and keys.
+Only ``app.observability.requests`` logs requests, and never a body, a header or the query of an address: they
+can contain patients' questions, and keys.
 """
 
 import json
@@ -17,14 +17,14 @@ from bioqa.app.observability.repeats import CountRepeats
 Format = Literal["auto", "text", "json"]
 
 FACTS = "facts"
-"""What a record may carry beside its message, as ``extra={FACTS: {…}}``."""
+"""Key of a record's further fields: ``extra={FACTS: {…}}``."""
 
 _CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), 127, *range(128, 160)]}
 _CONTROL |= {ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
 def configure(level: str, format: Format, stream: TextIO | None = None) -> None:
-    """Send every logger's records, uvicorn's too, to ``stream`` (stderr if None)."""
+    """Send the records of all loggers, including uvicorn's, to ``stream`` (None: stderr)."""
     stream = stream or sys.stderr
     if format == "auto":
         format = "text" if stream.isatty() else "json"
@@ -37,7 +37,7 @@ def configure(level: str, format: Format, stream: TextIO | None = None) -> None:
 
 
 def mark(record: logging.LogRecord) -> bool:
-    """A handler's filter: gives each record the identifiers of the request in whose context it is made."""
+    """Filter of a handler: adds the identifiers of the current request to each record."""
     facts = {"request_id": request_id.get(), "trace_id": trace_id.get(), **getattr(record, FACTS, {})}
     setattr(record, FACTS, {name: value for name, value in facts.items() if value is not None})
     return True
@@ -54,11 +54,11 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)  # in ASCII: no terminal and no collector trips over it
+        return json.dumps(line, default=str)  # in ASCII, which every terminal and collector can read
 
 
 class TextFormatter(logging.Formatter):
-    """An exception's lines follow; nothing else can begin a line of its own."""
+    """Text; only an exception's traceback adds lines, so that no message can forge an entry."""
 
     def format(self, record: logging.LogRecord) -> str:
         words = f"{_time(record)} {record.levelname:7} {record.name}: {record.getMessage()}"

@@ -1,7 +1,7 @@
-"""Prometheus metrics, of one application each: those of the process's own are only counted once.
+"""Prometheus metrics, in a registry for each application.
 
-Durations are in seconds. What the service knows itself (its line, its counts, its index) is read when
-Prometheus asks, not copied at every change.
+Durations are in seconds. Values that the service keeps itself (queue, counts, index) are read when Prometheus
+asks, not copied at every change.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,25 +32,25 @@ OUTCOMES = ("refused", "timed_out", "dropped", "failed")
 
 
 class Metrics:
-    """What is counted, and how it is shown."""
+    """The metrics of one application."""
 
     def __init__(self, service: Service, batches: BatchJobs) -> None:
         self.registry = CollectorRegistry()
         self._requests = Histogram(
             "bioqa_request_duration_seconds",
-            "From a request's arrival to its answer's last byte",
+            "Time from a request's arrival to its response's last byte",
             ("method", "route", "status"),
             buckets=SECONDS,
             registry=self.registry,
         )
         self._stages = Histogram(
             "bioqa_stage_duration_seconds",
-            "Of each stage of an answer",
+            "Time of each stage of an answer",
             ("stage",),
             buckets=SECONDS,
             registry=self.registry,
         )
-        for stage in STAGES:  # there from the start, with nothing in it
+        for stage in STAGES:  # exposed from the start, as zero
             self._stages.labels(stage)
         self._candidates = Histogram(
             "bioqa_candidates",
@@ -60,7 +60,7 @@ class Metrics:
         )
         self._truncated = Counter(
             "bioqa_truncated_sentences",
-            "Sentences that were too long for the ranker to be read whole",
+            "Sentences that the ranker truncated",
             registry=self.registry,
         )
         ProcessCollector(registry=self.registry)
@@ -76,7 +76,7 @@ class Metrics:
         self._truncated.inc(answer.truncated_sentences)
 
     def text(self) -> bytes:
-        """All metrics, in Prometheus' text format."""
+        """Render all metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
 
@@ -86,7 +86,7 @@ class ServiceCollector(Collector):
         self._batches = batches
 
     def describe(self) -> Iterable[Metric]:
-        return []  # what is there is known only by asking the service, which registering must not do
+        return []  # otherwise registering would collect, and so ask the index
 
     def collect(self) -> Iterable[Metric]:
         yield from self._build_info()
@@ -96,7 +96,7 @@ class ServiceCollector(Collector):
         yield from self._batches_kept()
 
     def _build_info(self) -> Iterable[Metric]:
-        yield InfoMetricFamily("bioqa", "What runs here", {"version": version()})
+        yield InfoMetricFamily("bioqa", "Version of the service", {"version": version()})
         rankers = InfoMetricFamily("bioqa_ranker", "The rankers loaded", labels=["ranker"])
         for name, ranker in self._service.rankers.items():
             default = str(ranker is self._service.ranker).lower()
@@ -106,9 +106,9 @@ class ServiceCollector(Collector):
     def _line(self) -> Iterable[Metric]:
         queue = self._service.queue
         for name, value, words in (
-            ("waiting", queue.waiting, "Questions that wait to be ranked"),
-            ("running", queue.running, "Questions that are ranked"),
-            ("capacity", queue.capacity, "Questions that may wait, of each priority"),
+            ("waiting", queue.waiting, "Questions waiting to be ranked"),
+            ("running", queue.running, "Questions being ranked"),
+            ("capacity", queue.capacity, "Questions that may wait, for each priority"),
         ):
             yield GaugeMetricFamily(f"bioqa_queue_{name}", words, value)
         processes = self._service.processes
@@ -129,10 +129,10 @@ class ServiceCollector(Collector):
         counts = self._service.counts
         yield CounterMetricFamily("bioqa_answers", "Questions answered", counts.answers)
         yield CounterMetricFamily(
-            "bioqa_degraded_answers", "Of them by BM25 alone, as the ranker failed", counts.degraded
+            "bioqa_degraded_answers", "Answers by BM25 because the ranker failed", counts.degraded
         )
         unanswered = CounterMetricFamily(
-            "bioqa_unanswered_questions", "Questions without an answer, by why", labels=["reason"]
+            "bioqa_unanswered_questions", "Questions without an answer, by reason", labels=["reason"]
         )
         for reason in OUTCOMES:
             unanswered.add_metric([reason], getattr(counts, reason))
@@ -154,19 +154,19 @@ class ServiceCollector(Collector):
             tally = self._batches.tally()
         except BatchesUnavailable:
             return
-        states = GaugeMetricFamily("bioqa_batches", "Batches that are kept", labels=["state"])
+        states = GaugeMetricFamily("bioqa_batches", "Stored batches", labels=["state"])
         for state, count in tally.batches.items():
             states.add_metric([state], count)
         yield states
         waiting = tally.waiting_questions
         yield GaugeMetricFamily(
-            "bioqa_batch_questions_waiting", "Questions of batches to be answered", waiting
+            "bioqa_batch_questions_waiting", "Questions of batches waiting to be answered", waiting
         )
 
 
 def _histogram(name: str, words: str, counted: Mapping[int, int]) -> HistogramMetricFamily:
-    """Of how often each number was counted."""
-    sizes = dict(counted)  # the service's own goes on changing
+    """Build a histogram from the number of occurrences of each value."""
+    sizes = dict(counted)  # a copy, as the service's own keeps changing
     buckets = [(f"{float(most)}", sum(n for size, n in sizes.items() if size <= most)) for most in BATCHES]
     buckets.append(("+Inf", sum(sizes.values())))
     return HistogramMetricFamily(name, words, buckets, sum(size * n for size, n in sizes.items()))

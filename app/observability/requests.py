@@ -1,4 +1,4 @@
-"""Each request gets an identifier, a line in the log, a place in the metrics and, if wanted, a span."""
+"""Give each request an identifier, a log line, an entry in the metrics and, if traces are on, a span."""
 
 import logging
 import re
@@ -18,26 +18,26 @@ from bioqa.app.observability.logs import FACTS
 
 HEADER = "X-Request-ID"
 USABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
-"""The proxy's rule too (deploy/haproxy.cfg)."""
+"""Also the rule of the proxy (deploy/haproxy.cfg)."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER = "other"
-"""Stands in logs and metrics for what a client can make up without end: methods, addresses that are none."""
+"""Replaces unknown methods and addresses in logs and metrics: clients can invent any number of them."""
 
 CLIENT_GONE = 499
-"""The status of a request whose client did not wait for the answer; the number is nginx's."""
+"""Status of a request whose client disconnected before the response; the number is nginx's."""
 
 log = logging.getLogger("bioqa.access")
 
 
 class Finished(Protocol):
-    """Told of each request when it is over."""
+    """Called with each request when it is finished."""
 
     def __call__(self, method: str, route: str, status: int, seconds: float) -> None: ...
 
 
 Spans = Callable[[Scope], AbstractContextManager[Callable[[str, str, int], None]]]
-"""Makes a span around a request; it is told method, route and status before it ends."""
+"""Makes a span around a request; the function it yields gets method, route and status at the end."""
 
 
 def no_spans(scope: Scope) -> AbstractContextManager[Callable[[str, str, int], None]]:
@@ -45,16 +45,16 @@ def no_spans(scope: Scope) -> AbstractContextManager[Callable[[str, str, int], N
 
 
 class Observed:
-    """Around everything else, so that refusals and faults are seen too.
+    """Outermost middleware, so that refusals and unexpected errors are observed too.
 
-    A fault is answered here, not by Starlette's own middleware around all others: that answer would have no
-    identifier. It is still raised, for the server to log with its trace.
+    Unexpected errors are answered here, not by Starlette's ServerErrorMiddleware outside of it, whose
+    response would have no identifier. They are still raised, for the server to log with a traceback.
     """
 
     def __init__(
         self, app: ASGIApp, finished: Finished, is_quiet: Callable[[str], bool], spans: Spans = no_spans
     ) -> None:
-        """Requests for quiet paths make no spans, and if successful no lines but at debug."""
+        """Requests for quiet paths make no spans; successful ones are logged at debug level only."""
         self.app = app
         self.finished = finished
         self.is_quiet = is_quiet
@@ -64,7 +64,7 @@ class Observed:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         given = Headers(scope=scope).get(HEADER, "")
-        # Never taken back: the server logs a fault in this context after we are done.
+        # Not reset: the server logs unexpected errors in this context after this method has ended.
         request_id.set(given if USABLE_ID.fullmatch(given) else secrets.token_hex(16))
         quiet = self.is_quiet(scope["path"])
         with no_spans(scope) if quiet else self.spans(scope) as end_span:
@@ -119,8 +119,8 @@ class _Answering:
 
 
 def route_of(scope: Scope) -> str:
-    """The template of the address: there are few of them, and they hold nothing of a question."""
+    """Return the route's template: there are few, and they contain nothing of a question."""
     if path := getattr(scope.get("route"), "path", None):
         return str(path)
-    # What is mounted, such as a folder of files, counts as a whole.
+    # A mounted application, such as a folder of files, is one route.
     return str(scope["root_path"]) if scope.get("app_root_path") is not None and scope["root_path"] else OTHER

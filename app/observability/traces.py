@@ -1,7 +1,7 @@
-"""OpenTelemetry traces, sent to a collector by OTLP over HTTP. Imported only when they are switched on.
+"""OpenTelemetry traces, sent to a collector by OTLP over HTTP. Imported only if they are configured.
 
-A span a request, in it one for each answer, in that one for each stage. They hold no question, no address and
-no key, and no message of an error: a trace may be kept where those must not be.
+One span per request, within it one per answer, within that one per stage. They contain no question, address,
+key or error message: traces may be stored where those must not be.
 """
 
 import time
@@ -28,11 +28,11 @@ STAGES = ("retrieve", "wait", "rerank", "select")
 
 
 class TracesError(BioqaError):
-    """Traces cannot be sent where the settings say."""
+    """The configured collector is invalid."""
 
 
 class Traces:
-    """A provider of its own, not the process's: each application has its spans, and ends them with itself."""
+    """Traces of one application, with a provider of its own, which is shut down with it."""
 
     def __init__(self, processor: SpanProcessor) -> None:
         resource = Resource.create({"service.name": "bioqa", "service.version": version()})
@@ -43,7 +43,7 @@ class Traces:
 
     @contextmanager
     def request(self, scope: Scope) -> Iterator[Callable[[str, str, int], None]]:
-        """A span that goes on from the request's traceparent, if it has one that can be used."""
+        """Make a span that continues the request's traceparent, if it has a valid one."""
         came_with = self._propagator.extract(dict(Headers(scope=scope)), Context())
         with self._tracer.start_as_current_span(
             "request", came_with, SpanKind.SERVER, record_exception=False, set_status_on_exception=False
@@ -62,7 +62,7 @@ class Traces:
             yield end
 
     def answer(self, answer: Answer) -> None:
-        """Spans of an answer that was just made. Measured are their lengths, not the moments in between."""
+        """Add spans for an answer just made. Their durations are measured; their start times are derived."""
         facts: dict[str, str | int | bool] = {
             "bioqa.ranker": answer.ranker,
             "bioqa.candidates": answer.candidates,
@@ -80,7 +80,7 @@ class Traces:
         whole.end(ended)
 
     def close(self) -> None:
-        """Send what has not been sent yet."""
+        """Send the remaining spans."""
         self._provider.shutdown()
 
 
@@ -89,7 +89,7 @@ def _ns(ms: float) -> int:
 
 
 def to_collector(url: str) -> Traces:
-    """Raises TracesError if ``url`` is none; whether a collector is there shows only when spans are sent."""
+    """Send traces to a collector. Raises TracesError if ``url`` is invalid; it connects only later."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise TracesError("BIOQA_OTLP_ENDPOINT: must be like http://collector:4318")

@@ -1,9 +1,9 @@
-"""No request without a key that is known, but for those of the addresses left open.
+"""Authentication: every request needs a known key, except those for open addresses.
 
 Programs send ``Authorization: Bearer`` or ``X-API-Key``. A browser asks its user, by HTTP Basic, and sends
-what it is told as the password with every request: no page to sign in, no cookie, no session, so nothing to
-forge or steal but the key itself, and a revoked key ends it at once. What a browser sends by itself could be
-abused by another site's page; ``bioqa.app.security.origins`` refuses that.
+the key as the password with every request: no login page, no cookie, no session, so nothing to forge or steal
+except the key itself, and revoking the key ends access at once. Another site's page could abuse credentials
+that a browser sends by itself; ``bioqa.app.security.origins`` prevents that.
 """
 
 import base64
@@ -21,7 +21,7 @@ BASIC = f'Basic {REALM}, charset="UTF-8"'
 
 
 class RequireKey:
-    """The key, once known, is ``request.state.key``."""
+    """Refuses requests without a known key; the key becomes ``request.state.key``."""
 
     def __init__(self, app: ASGIApp, keys: KeyRing, is_open: Callable[[str], bool]) -> None:
         self.app = app
@@ -40,7 +40,7 @@ class RequireKey:
 
 
 def credentials(headers: Headers) -> Iterator[str]:
-    """Whatever may be a key."""
+    """Yield everything in the headers that may be a key."""
     if key := headers.get("x-api-key"):
         yield key.strip()
     scheme, _, value = headers.get("authorization", "").partition(" ")
@@ -60,9 +60,9 @@ def _password(encoded: str) -> str:
 async def _refuse(scope: Scope, receive: Receive, send: Send, known: bool) -> None:
     detail, fault = "an API key is needed: send it as Authorization: Bearer or as X-API-Key", ""
     if known:
-        detail = "this API key lets no one in: it is wrong, revoked or expired"
+        detail = "this API key is not valid: it is wrong, revoked or expired"
         fault = ', error="invalid_token"'
     answer = problem(401, detail, headers={"WWW-Authenticate": f"Bearer {REALM}{fault}"})
-    # In a line of its own: not every browser finds a second challenge behind a comma.
+    # A separate header: not every browser finds a second challenge after a comma.
     answer.headers.append("WWW-Authenticate", BASIC)
     await answer(scope, receive, send)

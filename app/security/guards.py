@@ -1,4 +1,4 @@
-"""Who may come in, how often, and what a browser may do with what it gets."""
+"""Authentication, rate limits, and what browsers may do: the middleware that applies them."""
 
 from functools import partial
 from typing import Any
@@ -15,19 +15,19 @@ from bioqa.app.security.rates import Rate, RateLimit
 from bioqa.app.settings import Settings
 
 PROBES = frozenset({"/healthz", "/readyz"})
-"""What machines ask to see whether the service is well: they have no key, and are never too many."""
+"""Probes of monitoring: they have no key, and no rate limit."""
 
 METRICS = "/metrics"
 STATIC = "/static/"
-"""The page's script and style, which everybody may have: they are in every copy of this program."""
+"""The pages' script and style, which are public anyway."""
 
 SENT = ["Authorization", "X-API-Key", "Content-Type", "X-Request-ID", "Idempotency-Key"]
 SHOWN = ["X-Request-ID", "Retry-After", "RateLimit", "RateLimit-Policy", "Location", "WWW-Authenticate"]
 
 
 def guard(app: FastAPI, settings: Settings) -> None:
-    """Put the guards before ``app``. Raises BioqaError if the file of keys or an origin cannot be used."""
-    # Each one added stands before those added earlier.
+    """Add the guards to ``app``. Raises BioqaError if the file of keys or an origin is invalid."""
+    # Middleware added later runs earlier.
     rate = Rate(settings.rate_per_minute, settings.rate_burst) if settings.rate_per_minute else None
     if rate or settings.api_keys_file:
         app.add_middleware(RateLimit, default=rate, is_open=_is_unlimited)
@@ -47,7 +47,7 @@ def guard(app: FastAPI, settings: Settings) -> None:
 
 
 def harden(app: FastAPI, settings: Settings) -> None:
-    """Tell browsers what they may do with each answer; what is a page then must be one by now."""
+    """Add the headers for browsers. Call it last: by then, problems have become pages."""
     app.add_middleware(SecurityHeaders, private=settings.api_keys_file is not None)
 
 
@@ -71,7 +71,7 @@ SCHEMES = {
 
 
 def describe(schema: dict[str, Any], settings: Settings) -> None:
-    """Say in an OpenAPI description how to come in, and how one is refused."""
+    """Describe in OpenAPI how to authenticate, and the refusals."""
     if settings.api_keys_file:
         schema["components"]["securitySchemes"] = SCHEMES
     limited = settings.api_keys_file or settings.rate_per_minute

@@ -1,6 +1,6 @@
-"""What a browser is told with every answer.
+"""Security headers of every response.
 
-Strict-Transport-Security is not among it: only the proxy that speaks TLS knows whether there is any.
+Strict-Transport-Security is missing on purpose: only a proxy that terminates TLS knows whether it is used.
 """
 
 from starlette.datastructures import MutableHeaders
@@ -8,8 +8,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
-    # Links lead to PubMed, and an address can hold a question. Not no-referrer: with that, a browser hides
-    # where a form comes from (Origin: null) from us too, and bioqa.app.security.origins must see it.
+    # Links lead to PubMed, and an address can contain a question. Not no-referrer: with that, browsers send
+    # Origin: null even to this service, and bioqa.app.security.origins needs the origin of forms.
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -19,7 +19,7 @@ PAGE = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""Content-Security-Policy of HTML: everything from this service, nothing inline, in nobody's frame."""
+"""Content-Security-Policy of HTML: only this service's own files, nothing inline, no framing."""
 
 DATA = "default-src 'none'; frame-ancestors 'none'"
 """Content-Security-Policy of everything else."""
@@ -27,7 +27,7 @@ DATA = "default-src 'none'; frame-ancestors 'none'"
 
 class SecurityHeaders:
     def __init__(self, app: ASGIApp, private: bool) -> None:
-        """``private``: answers are for who asked, and no shared cache keeps them."""
+        """``private``: shared caches must not store responses."""
         self.app = app
         self.private = private
 

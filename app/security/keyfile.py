@@ -1,4 +1,4 @@
-"""The file of API keys: read again when it changes, changed so that no reader sees half of it."""
+"""The file of API keys: read again when it changes, and replaced atomically."""
 
 import logging
 import os
@@ -22,9 +22,9 @@ def today() -> date:
 
 
 class KeyRing:
-    """The keys of a file as it is now. Raises ApiKeyError if it cannot be used at first.
+    """The current keys of a file. Raises ApiKeyError if it cannot be used when it is first read.
 
-    A file that becomes unusable later changes nothing: the keys that it last held stay, and the log tells.
+    If the file becomes invalid later, the last valid keys remain in force, and the error is logged.
     """
 
     def __init__(self, path: Path, today: Callable[[], date] = today) -> None:
@@ -34,12 +34,12 @@ class KeyRing:
         self._keys = read(path)
 
     def find(self, secret: str) -> ApiKey | None:
-        """The key that ``secret`` is, if it is one that lets in today."""
+        """Return the key that belongs to ``secret``, if it is known and has not expired."""
         self._refresh()
         return keys.find(self._keys, secret, self._today())
 
     def _refresh(self) -> None:
-        # One look at the file's entry a request; it is read only if that has changed.
+        # One stat call per request; the file is read only if it has changed.
         stamp = _stamp(self._path)
         if stamp == self._stamp:
             return
@@ -47,7 +47,7 @@ class KeyRing:
         try:
             self._keys = read(self._path)
         except ApiKeyError as error:
-            log.error("the API keys stay as they were: %s", error)
+            log.error("the API keys remain as they were: %s", error)
         else:
             log.info("API keys read anew: %d", len(self._keys))
 
@@ -61,7 +61,7 @@ def _stamp(path: Path) -> _Stamp | None:
 
 
 def read(path: Path) -> tuple[ApiKey, ...]:
-    """Raises ApiKeyError."""
+    """Read the keys of a file. Raises ApiKeyError."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -71,7 +71,7 @@ def read(path: Path) -> tuple[ApiKey, ...]:
 
 
 def add(path: Path, key: ApiKey) -> None:
-    """Append a key; makes the file if it is not there. Raises ApiKeyError, also if the name is taken."""
+    """Append a key, creating the file if necessary. Raises ApiKeyError, also if the name is taken."""
     with _changing(path) as lines:
         if any(known.name == key.name for known in keys.parse("".join(lines), str(path))):
             raise ApiKeyError(f"{path}: there is a key named {key.name} already; revoke it first")
@@ -81,7 +81,7 @@ def add(path: Path, key: ApiKey) -> None:
 
 
 def remove(path: Path, name: str) -> None:
-    """Take a key's line out, and leave all others as they are. Raises ApiKeyError if there is none."""
+    """Remove a key's line, leaving all others unchanged. Raises ApiKeyError if there is none."""
     with _changing(path) as lines:
         keys.parse("".join(lines), str(path))
         kept = [line for line in lines if line.split()[:1] != [name]]
@@ -92,10 +92,10 @@ def remove(path: Path, name: str) -> None:
 
 @contextmanager
 def _changing(path: Path) -> Iterator[list[str]]:
-    """The file's lines, written back at the end unless an error is raised; one at a time changes them."""
-    path = path.resolve()  # a link stays one
+    """Edit the file's lines under a lock; they are written at the end unless an error is raised."""
+    path = path.resolve()  # replace the target of a link, not the link
     try:
-        # Strict, as the lock would make a file in the place of a folder that is missing.
+        # Strict, because locking would create a file in place of a missing folder.
         with FileLock(path.parent.resolve(strict=True), wait=True):
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
             yield lines
@@ -108,7 +108,7 @@ def _replace(path: Path, content: bytes) -> None:
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        # Nobody else's from the first moment on.
+        # Readable by the owner only, from the first moment on.
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(content)
             os.fchmod(file.fileno(), mode)

@@ -1,7 +1,7 @@
-"""API keys, and the file that holds their hashes, one line a key.
+"""API keys and their hashes, one line per key.
 
-A key is 256 random bits. So its plain SHA-256 gives nothing away: salts and slow hashes guard secrets that
-can be guessed, and no dictionary holds this one. A slow hash would only let strangers keep us busy.
+A key has 256 random bits, so that its plain SHA-256 reveals nothing: salts and slow hashes protect secrets
+that can be guessed. A slow hash would only let strangers cause load.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from datetime import date
 from bioqa.bioasq.errors import BioqaError
 
 PREFIX = "bioqa_"
-"""So that programs that look for leaked secrets know one."""
+"""Prefix by which scanners recognise leaked keys."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
@@ -23,21 +23,21 @@ MOST_PER_MINUTE = 1_000_000
 
 
 class ApiKeyError(BioqaError):
-    """A key, or the file of keys, cannot be used."""
+    """A key or the file of keys is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What is known of a key: not the key itself."""
+    """What is stored of a key: its hash, not the key itself."""
 
     name: str
     digest: bytes
     per_minute: int | None = None
-    """Requests a minute; the service's own limit if None."""
+    """Requests per minute; the service's limit if None."""
     burst: int | None = None
-    """Requests at once; the service's own limit if None."""
+    """Requests at once; the service's limit if None."""
     expires: date | None = None
-    """It lets no one in from the beginning of that day on, in UTC."""
+    """First day, in UTC, on which it is refused."""
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -50,19 +50,19 @@ class ApiKey:
                 raise ApiKeyError(f"{what} must be from 1 to {MOST_PER_MINUTE}, not {limit}")
 
     def line(self) -> str:
-        """As the file holds it."""
+        """Format the key as a line of the file."""
         parts = [self.name, f"sha256:{self.digest.hex()}"]
         parts += [f"{name}={value}" for name, value in self.limits().items()]
         return " ".join(parts)
 
     def limits(self) -> dict[str, int | date]:
-        """Those that are set, in the file's words."""
+        """Return the limits that are set, by their names in the file."""
         given = {field.name: getattr(self, field.name) for field in fields(self)[2:]}
         return {name: value for name, value in given.items() if value is not None}
 
 
 def new_secret() -> str:
-    """A key, to be shown once and kept nowhere."""
+    """Generate a key, to be shown once and stored nowhere."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
@@ -71,7 +71,7 @@ def digest(secret: str) -> bytes:
 
 
 def find(keys: Iterable[ApiKey], secret: str, today: date) -> ApiKey | None:
-    """The key that ``secret`` is, unless it has expired. Every key is compared, each in constant time."""
+    """Return the key of ``secret`` unless it has expired. Compares every key, each in constant time."""
     presented = digest(secret)
     found = None
     for key in keys:
@@ -81,9 +81,9 @@ def find(keys: Iterable[ApiKey], secret: str, today: date) -> ApiKey | None:
 
 
 def parse(text: str, name: str) -> tuple[ApiKey, ...]:
-    """The keys of a file; empty lines and those that begin with # are passed over.
+    """Parse the keys of a file; empty lines and lines that begin with # are skipped.
 
-    Raises ApiKeyError, naming file and line, and showing nothing of the line: it may hold a key by mistake.
+    Raises ApiKeyError with file and line number, but not the line itself: it may contain a key by mistake.
     """
     keys: dict[str, ApiKey] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -107,7 +107,7 @@ def _parse_line(words: list[str]) -> ApiKey:
         raise ApiKeyError("the name is not followed by sha256: and 64 hexadecimal digits")
     given = dict(word.partition("=")[::2] for word in words[2:])
     if unknown := given.keys() - {"per_minute", "burst", "expires"}:
-        raise ApiKeyError(f"has {len(unknown)} unknown words behind the hash")
+        raise ApiKeyError(f"has {len(unknown)} unknown words after the hash")
     try:
         expires = date.fromisoformat(given["expires"]) if "expires" in given else None
         limits = {what: int(given[what]) for what in ("per_minute", "burst") if what in given}

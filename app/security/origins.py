@@ -1,7 +1,8 @@
-"""Other sites' pages: unless their origin is listed, they read nothing (CORS) and change nothing.
+"""Protection against other sites' pages: unless their origin is listed, they cannot read or change anything.
 
-A browser adds by itself what lets its user in here, to a form of any page too. So what is sent from a page of
-another site is refused, with keys or without: a service at localhost has no other guard against that.
+A browser adds its user's credentials to requests of any site's page. So requests that change something are
+refused if they come from another site's page, with keys or without: a service at localhost has no other
+protection against them.
 """
 
 import re
@@ -18,23 +19,23 @@ _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:\d{1,5})?")
 
 
 class OriginsError(BioqaError):
-    """An origin in the settings is none."""
+    """An origin in the settings is invalid."""
 
 
 def parse_origins(text: str) -> tuple[str, ...]:
-    """Origins, as browsers write them, between commas. Raises OriginsError naming the first that is none."""
+    """Parse comma-separated origins. Raises OriginsError naming the first invalid one."""
     origins = tuple(part.strip() for part in text.split(",") if part.strip())
     for origin in origins:
         if not _ORIGIN.fullmatch(origin):
             raise OriginsError(
-                f"BIOQA_CORS_ORIGINS: {origin!r} is no origin; one is like https://lab.example.org, "
-                "in small letters and with no path"
+                f"BIOQA_CORS_ORIGINS: {origin!r} is not an origin such as https://lab.example.org, "
+                "in lower case and without a path"
             )
     return origins
 
 
 class RefuseForeignForms:
-    """403 for what is no mere reading and comes from a page of another origin than the listed ones."""
+    """Responds 403 to requests other than reads from pages of origins that are not listed."""
 
     def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
         self.app = app
@@ -50,7 +51,7 @@ class RefuseForeignForms:
         origin = headers.get("origin")
         if origin in self.origins:
             return False
-        # Every browser of today says it itself, where the address is secure; a program does not.
+        # Current browsers send this header to secure addresses; programs do not.
         if (site := headers.get("sec-fetch-site")) is not None:
             return site not in ("same-origin", "none")
         return origin is not None and urlsplit(origin).netloc != headers.get("host")

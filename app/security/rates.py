@@ -1,4 +1,4 @@
-"""How many requests are let in: a token bucket for each key, or for each address where there are no keys."""
+"""Rate limits: a token bucket for each key, or for each address where there are no keys."""
 
 import ipaddress
 import math
@@ -14,12 +14,12 @@ from bioqa.app.http.errors import problem
 from bioqa.app.security.keys import ApiKey
 
 MOST_BUCKETS = 10_000
-"""More are not kept: the one not used for longest is forgotten, and is full when it is back."""
+"""Limit of stored buckets: the least recently used is dropped, and will be full when it is used again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Tokens that come in a minute, and how many a bucket holds."""
+    """Tokens added per minute, and the size of a bucket."""
 
     per_minute: int
     burst: int
@@ -27,13 +27,13 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class TokenResult:
-    """What became of asking for a token."""
+    """The result of asking for a token."""
 
     allowed: bool
     remaining: int
     """Whole tokens left."""
     wait_s: float
-    """Until there is one more whole token."""
+    """Seconds until there is one more whole token."""
 
 
 class TokenBuckets:
@@ -41,10 +41,10 @@ class TokenBuckets:
         self._clock = clock
         self._most = most
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """Tokens at a time, for each who asked; who asked last is last."""
+        """Tokens and the time of that count, for each client; the most recent client is last."""
 
     def take(self, who: str, rate: Rate) -> TokenResult:
-        """One token, if there is one."""
+        """Take a token from a client's bucket, if there is one."""
         now, per_s = self._clock(), rate.per_minute / 60
         level, since = self._levels.pop(who, (float(rate.burst), now))
         level = min(rate.burst, level + (now - since) * per_s)
@@ -60,7 +60,7 @@ class TokenBuckets:
 
 
 class RateLimit:
-    """429 for who asks too often. Every answer tells how much is left (IETF's RateLimit header fields)."""
+    """Responds 429 above the rate. Every response says how much is left (IETF's RateLimit header fields)."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class RateLimit:
         is_open: Callable[[str], bool],
         buckets: TokenBuckets | None = None,
     ) -> None:
-        """``default`` is for those whose key sets nothing; None lets them ask as often as they like."""
+        """``default`` applies to keys without a limit of their own; None: no limit."""
         self.app = app
         self.default = default
         self.is_open = is_open
@@ -84,21 +84,21 @@ class RateLimit:
             return await self.app(scope, receive, send)
         taken = self.buckets.take(f"key {key.name}" if key else f"address {_network(scope)}", rate)
         wait_s = math.ceil(taken.wait_s)
-        told = {
+        limits = {
             "RateLimit-Policy": f'"requests";q={rate.per_minute};w=60',
             "RateLimit": f'"requests";r={taken.remaining};t={wait_s}',
         }
         if not taken.allowed:
-            detail = f"more than {rate.per_minute} requests a minute; the next one may come in {wait_s} s"
-            refusal = problem(429, detail, headers={"Retry-After": str(wait_s), **told})
+            detail = f"more than {rate.per_minute} requests per minute; try again in {wait_s} s"
+            refusal = problem(429, detail, headers={"Retry-After": str(wait_s), **limits})
             return await refusal(scope, receive, send)
 
-        async def telling(message: Message) -> None:
+        async def add_limits(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(told)
+                MutableHeaders(scope=message).update(limits)
             await send(message)
 
-        return await self.app(scope, receive, telling)
+        return await self.app(scope, receive, add_limits)
 
 
 def _rate(key: ApiKey | None, default: Rate | None) -> Rate | None:
@@ -111,7 +111,7 @@ def _rate(key: ApiKey | None, default: Rate | None) -> Rate | None:
 
 
 def _network(scope: Scope) -> str:
-    """The client's address; of IPv6 the network of 64 bits, all of which one client has."""
+    """Return the client's address; for IPv6 its /64 network, all of which one client can use."""
     host = (scope.get("client") or ("unknown", 0))[0]
     try:
         address = ipaddress.ip_address(host)

@@ -1,4 +1,4 @@
-"""The pages: rendered here, usable without JavaScript; htmx (vendored, 2.0.11) only saves page loads."""
+"""The web pages, rendered here and usable without JavaScript; htmx (vendored, 2.0.11) saves page loads."""
 
 from fastapi import FastAPI
 
@@ -6,13 +6,13 @@ from bioqa.app.web import batches, evaluation, exports, problems, search
 from bioqa.app.web.pages import StaticFolder
 
 UPLOADS = ("/batches", "/evaluate")
-"""Where the pages' forms send whole files to."""
+"""Addresses to which forms send whole files."""
 
 
 def install(app: FastAPI) -> None:
-    """Add the pages and their files; to a browser, errors become pages too.
+    """Add the pages and their static files; browsers get errors as pages too.
 
-    To be called after the error handlers and the middleware that answers with problems are in place.
+    Call it after the error handlers and all middleware that responds with problems are added.
     """
     for module in (search, exports, batches, evaluation):
         app.include_router(module.router)

@@ -1,4 +1,4 @@
-"""The pages at /batches: a test set handed in, its progress, its submission."""
+"""The pages at /batches: submit a test set, see its progress, fetch its submission."""
 
 from typing import Annotated
 
@@ -25,10 +25,10 @@ def the_batches(request: Request, batches: CurrentBatches, before: Before = None
 
 @router.post("")
 async def submit(request: Request, batches: CurrentBatches, uploads: CurrentUploads) -> Response:
-    taken = await api.submit_a_test_set(request, Response(), batches, uploads, key=None)
-    if isinstance(taken, Response):
-        return taken
-    return RedirectResponse(f"{router.prefix}/{taken.id}", 303)
+    status = await api.submit_a_test_set(request, Response(), batches, uploads, key=None)
+    if isinstance(status, Response):
+        return status
+    return RedirectResponse(f"{router.prefix}/{status.id}", 303)
 
 
 @router.get("/{id}", response_class=HTMLResponse)
@@ -39,14 +39,14 @@ def a_batch(request: Request, batch: KnownBatch, batches: CurrentBatches) -> HTM
 
 @router.post("/{id}/cancel")
 def cancel(batch: KnownBatch, batches: CurrentBatches) -> RedirectResponse:
-    """One that was done meanwhile stays, with its results."""
+    """Cancel a batch; one that has finished in the meantime keeps its results."""
     batches.cancel(batch)
     return RedirectResponse(f"{router.prefix}/{batch.id}", 303)
 
 
 @router.post("/{id}/remove")
 def remove(batch: KnownBatch, batches: CurrentBatches) -> RedirectResponse:
-    """Only one that is finished, which is all that the page offers."""
+    """Remove a finished batch; the page offers nothing else."""
     if not batch.state.finished:
         return RedirectResponse(f"{router.prefix}/{batch.id}", 303)
     batches.remove(batch)

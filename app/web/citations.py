@@ -1,7 +1,7 @@
-"""Citations for reference managers, from what the index holds: title, abstract, year and PMID.
+"""Citations for reference managers, from the indexed fields: title, abstract, year and PMID.
 
-Authors and journals are not in the index; reference managers complete a record by its PMID. Of the date only
-the year is given: an indexed date is the earliest that the record allows, so month and day may be assumed.
+Authors and journals are not in the index; reference managers complete a record by its PMID. Only the year of
+a date is written: an indexed date is the earliest that the record allows, so month and day may be invented.
 """
 
 import re
@@ -22,7 +22,7 @@ class Format:
 
 
 def ris(documents: Sequence[Document]) -> str:
-    """RIS, as Research Information Systems defined it: one tag a line, lines ending CR LF."""
+    """Write RIS, as Research Information Systems defined it: one tag per line, lines end with CR LF."""
     return "".join(f"{line}\r\n" for document in documents for line in _ris_lines(document))
 
 
@@ -42,7 +42,7 @@ def _ris_lines(document: Document) -> Iterator[str]:
 
 
 def bibtex(documents: Sequence[Document]) -> str:
-    """BibTeX; titles stand in two pairs of braces, so that styles leave their capitals as they are."""
+    """Write BibTeX, with titles in double braces, so that styles keep their capitals."""
     return "\n".join(map(_bibtex_entry, documents))
 
 
@@ -61,7 +61,7 @@ def _bibtex_entry(document: Document) -> str:
 _TEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
-        "{": r"\textbraceleft{}",  # not \{: BibTeX counts braces, whatever stands before them
+        "{": r"\textbraceleft{}",  # not \{: BibTeX counts braces even after a backslash
         "}": r"\textbraceright{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
@@ -75,7 +75,7 @@ def _tex(text: str) -> str:
 
 
 def nbib(documents: Sequence[Document]) -> str:
-    """NLM's own format, as PubMed exports it: four characters of tag, lines continued after six spaces."""
+    """Write NLM's format, as PubMed exports it: four-character tags, continuation lines after six spaces."""
     return "\n".join("".join(chain.from_iterable(_nbib_lines(document))) for document in documents)
 
 
@@ -91,7 +91,7 @@ def _nbib_lines(document: Document) -> Iterator[str]:
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    """Broken at single spaces only, each of which a reader puts back: all other characters are content."""
+    """Wrap at single spaces only, which readers restore; all other white space is content."""
     line = ""
     for word in re.split(r"(?<! ) (?! )", text):
         if line and len(line) + 1 + len(word) > _WIDTH:
@@ -103,7 +103,7 @@ def _wrapped(text: str) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """No format here can hold line breaks, nor what else Python and others take for one."""
+    """Join lines: no format here can contain line breaks, or characters that readers take for one."""
     return " ".join(text.splitlines()).strip(" ")
 
 
@@ -116,4 +116,4 @@ FORMATS: Mapping[str, Format] = {
     "bib": Format("BibTeX", "application/x-bibtex", bibtex),
     "nbib": Format("NBIB", "application/nbib", nbib),
 }
-"""By the ending of their files' names."""
+"""Formats by file name extension."""

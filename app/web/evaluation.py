@@ -1,4 +1,4 @@
-"""The page at /evaluate: a submission against a golden file."""
+"""The page at /evaluate: evaluate a submission against a golden file."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ async def form(request: Request) -> HTMLResponse:
 @router.post("", response_class=HTMLResponse)
 async def evaluate(request: Request, uploads: CurrentUploads) -> HTMLResponse:
     upload = await uploads.receive(request)
-    # Browsers send an empty file where none was chosen.
+    # Browsers send an empty file if none was chosen.
     upload = replace(upload, files={name: content for name, content in upload.files.items() if content})
     require_files(upload, ["submission", "golden"])
     return page(

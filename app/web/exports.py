@@ -16,16 +16,16 @@ MOST = 100
 Pmids = Annotated[str, Query(max_length=2000)]
 
 
-# Not async: looking up is quick but blocks.
+# Not async: the lookup is quick but blocks.
 @router.get("/citations.{ending}")
 def citations(ending: str, pmid: Pmids, service: CurrentService) -> Response:
-    """The citations with these PMIDs, a comma between them, in that order, as a file to save."""
+    """Return the citations with these comma-separated PMIDs, in that order, as a file."""
     if ending not in FORMATS:
-        raise HTTPException(404, f"citations can be had as {', '.join(FORMATS)}, not as {ending[:20]}")
+        raise HTTPException(404, f"citations are available as {', '.join(FORMATS)}, not as {ending[:20]}")
     format = FORMATS[ending]
     pmids = list(dict.fromkeys(pmid.split(",")))
     if len(pmids) > MOST or not all(re.fullmatch(r"[1-9][0-9]{0,17}", each) for each in pmids):
-        raise FieldError("pmid", f"must be PMIDs with a comma between them, at most {MOST}")
+        raise FieldError("pmid", f"must be comma-separated PMIDs, at most {MOST}")
     found = service.documents(pmids)
     if missing := [each for each in pmids if each not in found]:
         raise HTTPException(404, f"not in the index: {', '.join(missing)}")

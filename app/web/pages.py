@@ -1,4 +1,4 @@
-"""Rendering: templates, what all of them know, and the files beside them."""
+"""Rendering: templates, their common context, and static files."""
 
 import hashlib
 import json
@@ -21,8 +21,7 @@ from bioqa.app.web.citations import FORMATS
 STATIC = Path(__file__).parent / "static"
 
 SIZES = (5, 10, 20, 50)
-"""How many articles and sentences the form offers."""
-
+"""Numbers of results that the form offers."""
 
 MENU = (("/", "Ask"), ("/batches", "Test sets"), ("/evaluate", "Evaluation"))
 
@@ -33,7 +32,7 @@ HTMX = {
     "refreshOnHistoryMiss": True,
     "responseHandling": [{"code": "204", "swap": False}, {"code": "...", "swap": True}],
 }
-"""Errors are shown as well; going back loads the page, for its address says everything."""
+"""Error responses are shown too. Going back reloads the page, as its address describes it completely."""
 
 
 def page(
@@ -81,7 +80,7 @@ def _day(moment: datetime) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """As exactly as a guess deserves."""
+    """Remaining time, rounded to the precision of the estimate."""
     for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= 1.5 * size:
             return f"about {round(seconds / size)} {unit}s"
@@ -90,13 +89,13 @@ def _duration(seconds: float) -> str:
 
 @cache
 def static(name: str) -> str:
-    """The address of a static file, another one when the file changes: it may be cached for ever."""
+    """Return a static file's address, which changes with its content, so that it can be cached for ever."""
     digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
     return f"/static/{name}?v={digest}"
 
 
 class StaticFolder(StaticFiles):
-    """The files under ``static``, cached for ever where the address names their content."""
+    """The files under ``static``, cached for ever if the address has their hash."""
 
     def __init__(self) -> None:
         super().__init__(directory=STATIC)

@@ -1,4 +1,4 @@
-"""An answer as it is shown: articles with their parts apart, and the chosen sentences where they stand."""
+"""An answer as it is shown: articles by parts, with the selected sentences marked in the text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from bioqa.models.answers.ranking import RankedDocument
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A chosen sentence: its place in a section's text, its rank (from 1) in the answer, its score."""
+    """A selected sentence: its span in a section's text, its rank (from 1) in the answer, its score."""
 
     begin: int
     end: int
@@ -20,7 +20,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text that is in a chosen sentence, or in none."""
+    """A run of text inside one selected sentence, or outside of all."""
 
     text: str
     mark: Mark | None = None
@@ -28,7 +28,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ShownPart:
-    """A part of an abstract; the label is not in the pieces again."""
+    """A part of an abstract; its label is not repeated in the pieces."""
 
     label: str
     pieces: tuple[Piece, ...]
@@ -44,7 +44,7 @@ class Article:
 
 
 def articles(answer: Answer) -> list[Article]:
-    """The answer's documents, best first, with its sentences marked."""
+    """Return the answer's documents, best first, with its sentences marked."""
     return [_article(rank, ranked, answer) for rank, ranked in enumerate(answer.documents, start=1)]
 
 
@@ -58,7 +58,7 @@ def _article(rank: int, ranked: RankedDocument, answer: Answer) -> Article:
 
 
 def _marks(answer: Answer, document: Document, section: Section) -> list[Mark]:
-    """In reading order."""
+    """Return a section's marks in reading order."""
     marks = [
         Mark(chosen.sentence.begin, chosen.sentence.end, rank, chosen.score)
         for rank, chosen in enumerate(answer.sentences, start=1)
@@ -69,14 +69,14 @@ def _marks(answer: Answer, document: Document, section: Section) -> list[Mark]:
 
 def _part(abstract: str, part: Part, marks: Sequence[Mark]) -> ShownPart:
     body = part.begin + len(part.label) + len(": ") if part.label else part.begin
-    # A sentence may be a label and no more: then the label stays in the text, so that there is what to mark.
+    # A sentence may consist of the label alone: then the label stays in the text, to be marked there.
     if any(part.begin <= mark.begin and mark.end <= body for mark in marks):
         return ShownPart("", pieces(abstract, part.begin, part.end, marks))
     return ShownPart(part.label, pieces(abstract, body, part.end, marks))
 
 
 def pieces(text: str, begin: int, end: int, marks: Sequence[Mark]) -> tuple[Piece, ...]:
-    """``text[begin:end]`` cut where marks begin and end; marks are in reading order and may reach beyond."""
+    """Split ``text[begin:end]`` at the bounds of marks, which are in reading order and may extend beyond."""
     return tuple(piece for piece in _pieces(text, begin, end, marks) if piece.text)
 
 

@@ -1,4 +1,4 @@
-"""Errors as pages: a browser gets the problem that a program would get, in the words of a page."""
+"""Errors as pages: browsers get the same problems as programs, rendered as HTML."""
 
 from fastapi import FastAPI, Request, Response
 from starlette.datastructures import Headers
@@ -30,29 +30,29 @@ NAMES = {
     "golden": "The golden file",
     "editions": "The edition",
 }
-"""What the forms call their fields."""
+"""The labels of the forms' fields."""
 
 FORMS = ("/batches", "/evaluate")
-"""Where to go back to from what they sent."""
+"""Addresses to go back to after an error."""
 
 
 def install(app: FastAPI) -> None:
-    """Whatever answers with a problem, handlers or middleware added before this, is shown as a page."""
+    """Show problems from handlers and from middleware added before as pages."""
     app.add_middleware(ProblemPages)
 
 
 def wants_page(scope: Scope) -> bool:
-    """Browsers say that they take HTML; htmx takes anything, but says who it is."""
+    """Return whether a client wants HTML: browsers accept it by name, htmx identifies itself."""
     headers = Headers(scope=scope)
     browser = "text/html" in headers.get("accept", "") or "hx-request" in headers
     return browser and not scope["path"].startswith("/v1/")
 
 
 def problem_page(request: Request, body: bytes, retry_after: str | None = None) -> Response:
-    """The problem that ``body`` holds, on the page with the form if it was asked for from there."""
+    """Render the problem in ``body``, on the page with the search form if it was sent from there."""
     problem = Problem.model_validate_json(body)
     errors = problem.errors or []
-    # Who may not come in is told nothing of what is here, not even by a form.
+    # Without a key, nothing of the service is shown, not even the form with its rankers.
     searched = request.url.path in ("/", "/answer.json") and problem.status != 401
     return page(
         request,
@@ -79,7 +79,7 @@ class ProblemPages:
         try:
             await self.app(scope, receive, presenting)
         except Exception as error:
-            # What nobody expected is answered outside of all middleware, which is too late for a page.
+            # Starlette answers unexpected errors outside of all middleware, too late for a page.
             if not presenting.begun:
                 response = await unexpected(request, error)
                 await response(scope, receive, presenting)
@@ -88,7 +88,7 @@ class ProblemPages:
 
 
 class _Presenting:
-    """Sends answers on; a problem is held back until it is whole, and sent as a page."""
+    """Forwards responses; holds back a problem until it is complete, and sends it as a page."""
 
     def __init__(self, request: Request, send: Send) -> None:
         self.request = request

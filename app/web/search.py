@@ -1,4 +1,4 @@
-"""The page at /: a question, and its answer."""
+"""The page at /: a question and its answer."""
 
 import hashlib
 from typing import Annotated
@@ -30,7 +30,7 @@ EXAMPLES = (
 
 
 def _absent(value: object) -> object:
-    """A form sends empty fields too."""
+    """Forms also send empty fields."""
     return None if value == "" else value
 
 
@@ -41,7 +41,7 @@ def _asked(value: str | None) -> str | None:
 
 
 class SearchForm(BaseModel):
-    """The form's fields, as they stand in the address."""
+    """The form's fields, as the address has them."""
 
     q: Annotated[str | None, AfterValidator(_asked)] = None
     before: Annotated[Day | None, BeforeValidator(_absent)] = None
@@ -49,7 +49,7 @@ class SearchForm(BaseModel):
     n: Annotated[int, Field(ge=1, le=100)] = MAX_ITEMS
 
     def address(self) -> str:
-        """The part of the address that gives this answer again, empty fields left out."""
+        """Return the query that reproduces this answer, without empty fields."""
         return urlencode(self.model_dump(mode="json", exclude_defaults=True))
 
 
@@ -66,7 +66,7 @@ async def search(request: Request, asked: SearchFormQuery, service: CurrentServi
 
 @router.get("/answer.json")
 async def answer_as_bioasq(request: Request, asked: SearchFormQuery, service: CurrentService) -> JSONResponse:
-    """The answer as a BioASQ submission of one question, which may hold ten documents and snippets."""
+    """Return the answer as a BioASQ submission of one question, with at most ten documents and snippets."""
     if asked.q is None:
         raise FieldError("q", "is missing")
     answer = await while_connected(request, _answer(asked.q, asked, service, min(asked.n, MAX_ITEMS)))
@@ -75,7 +75,7 @@ async def answer_as_bioasq(request: Request, asked: SearchFormQuery, service: Cu
 
 async def _answer(body: str, asked: SearchForm, service: Service, size: int) -> Answer:
     check_length(body, "q", service)
-    # An id as BioASQ's, 24 hexadecimal digits; the same question has the same one.
+    # An id like BioASQ's, 24 hexadecimal digits; the same question always gets the same one.
     identifier = hashlib.sha256(body.strip().encode()).hexdigest()[:24]
-    wanted = SearchOptions(size, size, service.settings.candidates, asked.before)
-    return await service.answer(Question(identifier, body.strip()), wanted, ranker=asked.ranker)
+    options = SearchOptions(size, size, service.settings.candidates, asked.before)
+    return await service.answer(Question(identifier, body.strip()), options, ranker=asked.ranker)

@@ -66,7 +66,7 @@ def test_a_key_is_one_batch_in_quotes_or_not_and_refuses_other_contents(batching
     for refused in (sent("k-1", other), sent("k-1", ranker="lexical")):
         problem = is_problem(refused, 422)
         assert fields(problem) == ["Idempotency-Key"]
-        assert "before" in problem["detail"]
+        assert "another test set" in problem["detail"]
     assert batching.delete(location).status_code == 204
     assert sent("k-1", other).status_code == 202
 
@@ -235,7 +235,7 @@ def test_a_broken_file_of_batches_is_a_problem_for_now_and_nothing_else(
 
 def test_a_folder_that_cannot_be_used_is_told_at_the_start(answerer: Answerer, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BioqaError, match="cannot be made"):
+    with pytest.raises(BioqaError, match="cannot be created"):
         create_app(Settings(data_dir=tmp_path / "file"), answerer)
 
 

@@ -121,7 +121,7 @@ def test_less_is_given_if_less_is_wanted(client: TestClient) -> None:
 
 def test_long_texts_are_cut_where_asked_and_the_answer_says_so(client: TestClient) -> None:
     answer = rerank(client, max_tokens_per_doc=6, max_sentences=100)
-    assert answer["meta"]["warnings"] == ["2 documents were cut behind 6 words"]
+    assert answer["meta"]["warnings"] == ["2 documents were cut after 6 words"]
     assert answer["usage"] == {"total_tokens": 5 + 6 + 6 + 4}
     result = next(each for each in answer["results"] if each["index"] == 1)
     assert result["document"] == {"text": TEXTS[1]}
@@ -187,7 +187,7 @@ def test_too_much_text_is_refused(answerer: Answerer) -> None:
         asked["documents"][1] = {"text": "1234", "title": "12"}  # type: ignore[index]
         problem = is_problem(client.post("/v1/rerank", json=asked), 422)
     assert problem["errors"] == [
-        {"field": "documents", "message": "must have at most 10 characters in all, not 11"}
+        {"field": "documents", "message": "must have at most 10 characters in total, not 11"}
     ]
 
 

@@ -117,4 +117,4 @@ def test_a_port_that_is_taken_is_an_error(command: Run, index_folder: Path) -> N
         port = taken.getsockname()[1]
         result = command("mcp", "--http", "--port", port, "--index", index_folder)
     assert (result.code, result.out) == (2, "")
-    assert result.err.startswith(f"error: cannot listen at 127.0.0.1:{port}: another program listens there: ")
+    assert result.err.startswith(f"error: cannot listen on 127.0.0.1:{port}: another program listens there: ")

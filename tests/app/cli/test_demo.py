@@ -51,7 +51,7 @@ def test_a_sample_that_is_not_wholly_taken_is_an_error(
     monkeypatch.setattr(FolderTarget, "commit", lambda self: Applied(upserted=164, rejected=rejected))
     result = indexing("demo", "--only-index", "--index", tmp_path / "sample")
     assert result.code == 2
-    assert "did not take citation 90000007: the mapping has no such field" in result.err
+    assert "rejected citation 90000007: the mapping has no such field" in result.err
 
 
 def test_an_address_that_is_none_is_named(indexing: Run) -> None:

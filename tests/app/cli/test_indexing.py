@@ -43,7 +43,7 @@ def test_files_applied_once_more_are_told(command: Run, tmp_path: Path) -> None:
     load([file], tmp_path / "index", workers=1)
     result = command("index", late, file, "--index", tmp_path / "index", "--workers", 1)
     assert result.code == 0
-    assert "files applied once more, behind one that came late: 1" in result.err
+    assert "files applied again, after one that was loaded late: 1" in result.err
     assert (
         "documents        1, 0 of them without abstract, 0 without title"
         in command("info", "--index", tmp_path / "index").out

@@ -73,4 +73,4 @@ def test_an_empty_file_lets_nobody_in(command: Run, tmp_path: Path) -> None:
     (tmp_path / "keys").touch()
     result = command("keys", "list", "--file", tmp_path / "keys")
     assert (result.code, result.out) == (0, "")
-    assert "nobody is let in" in result.err
+    assert "every request is refused" in result.err

@@ -14,11 +14,11 @@ def test_a_port_that_is_taken_is_an_error_and_nothing_is_logged(command: Run, in
         result = command("serve", "--index", index_folder, "--port", port)
     assert (result.code, result.out) == (2, "")
     (line,) = result.err.splitlines()
-    assert line.startswith(f"error: cannot listen at 127.0.0.1:{port}: another program listens there: ")
+    assert line.startswith(f"error: cannot listen on 127.0.0.1:{port}: another program listens there: ")
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no such host"])
 def test_so_is_a_host_that_is_none_of_ours(command: Run, index_folder: Path, host: str) -> None:
     result = command("serve", "--index", index_folder, "--host", host, "--port", "0")
     assert result.code == 2
-    assert result.err.startswith(f"error: cannot listen at {host}:0: ")
+    assert result.err.startswith(f"error: cannot listen on {host}:0: ")

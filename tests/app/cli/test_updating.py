@@ -65,9 +65,9 @@ def test_a_failed_check_and_how_it_is_overridden_and_undone(command: Run, mirror
     forced = command(*usual, "--force", "--keep", 3)
     assert forced.code == 0
     assert "serving: medline-2026, before: medline-2025; medline-2026 has 5 documents" in forced.out
-    assert "checks failed: not fewer; forced all the same" in forced.err
+    assert "checks failed: not fewer; served because of --force" in forced.err
     back = command("update", "--index", "medline", "--rollback")
-    assert (back.code, back.out) == (0, "serving medline-2025, no more medline-2026\n")
+    assert (back.code, back.out) == (0, "serving medline-2025, no longer medline-2026\n")
     again = command("update", "--index", "medline", "--rollback", "--json")
     assert (again.code, again.out) == (2, "")
     assert "cannot roll back medline-2025: no release served before it" in again.err

@@ -84,4 +84,4 @@ def test_where_it_listens_is_logged(answerer: Answerer, caplog: pytest.LogCaptur
         until(lambda: server.started)
         server.should_exit = True
         thread.join(30)
-    assert f"listening at http://127.0.0.1:{port}" in caplog.text
+    assert f"listening on http://127.0.0.1:{port}" in caplog.text

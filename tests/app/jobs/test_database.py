@@ -63,7 +63,7 @@ def test_another_programs_database_is_refused_and_left_alone(tmp_path: Path) -> 
         connection.execute("CREATE TABLE diary (day TEXT)")
     connection.close()
     before = (tmp_path / FILE_NAME).read_bytes()
-    with pytest.raises(BatchesUnavailable, match="no file of bioqa's batches"):
+    with pytest.raises(BatchesUnavailable, match="not a file of bioqa's batches"):
         Database(tmp_path)
     assert (tmp_path / FILE_NAME).read_bytes() == before
 
@@ -76,7 +76,7 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BatchesUnavailable, match=r"file: cannot be made"):
+    with pytest.raises(BatchesUnavailable, match=r"file: cannot be created"):
         Database(tmp_path / "file")
 
 

@@ -360,7 +360,7 @@ def test_a_batch_that_nothing_can_be_done_with_holds_up_no_other(
         status = client.get(broken).json()
         assert (status["state"], status["reason"]) == (
             "failed",
-            "something went wrong here; the service's log tells what",
+            "an unexpected error; see the service's log",
         )
         assert "given up" in caplog.text
         assert "Traceback" in caplog.text

@@ -39,7 +39,7 @@ def test_a_service_that_is_away_or_none_is_told() -> None:
     other = FastAPI()
     other.post("/v1/search")(lambda: {"hello": "world"})
     none = create_server(RemoteBackend("http://none", transport=httpx2.ASGITransport(other)))
-    assert "http://none is no bioqa service" in refused(none, "search", question="a")
+    assert "http://none is not a bioqa service" in refused(none, "search", question="a")
 
 
 def test_the_key_reaches_the_service() -> None:

@@ -25,11 +25,11 @@ def test_a_snippet_names_its_article(answerer: Answerer) -> None:
 def test_what_limits_a_result_is_noted(answerer: Answerer) -> None:
     answer = answerer.answer(Question("", BODY))
     assert note(answer) is None
-    assert note(replace(answer, truncated_sentences=2)) == "2 sentences were read only in part"
+    assert note(replace(answer, truncated_sentences=2)) == "2 sentences were truncated"
     both = replace(answer, truncated_sentences=2, degraded="the ranker failed")
-    assert note(both) == "the ranker failed; 2 sentences were read only in part"
+    assert note(both) == "the ranker failed; 2 sentences were truncated"
     nothing = replace(answer, documents=(), sentences=())
-    assert note(nothing) == "no document of the index has a word of this question"
+    assert note(nothing) == "no document of the index contains a word of this question"
 
 
 def test_sentences_have_their_text() -> None:

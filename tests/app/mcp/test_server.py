@@ -70,7 +70,7 @@ def test_search_by_date_and_without_snippets(backend: Backend) -> None:
 def test_an_empty_result_says_why(backend: Backend) -> None:
     found = answered(create_server(backend), "search", question="Zebra?")
     assert (found["documents"], found["snippets"]) == ([], [])
-    assert found["note"] == "no document of the index has a word of this question"
+    assert found["note"] == "no document of the index contains a word of this question"
 
 
 @pytest.mark.parametrize("pmid", ["90000001", 90000001, "PMID: 90000001"])
@@ -93,7 +93,7 @@ def test_several_documents_and_those_missing(backend: Backend) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "words"),
     [
-        ("search", {"question": " "}, "question: must hold more than white space"),
+        ("search", {"question": " "}, "question: must contain more than white space"),
         ("search", {"question": ""}, "question"),
         ("search", {}, "question"),
         ("search", {"question": "a" * 301}, "300"),

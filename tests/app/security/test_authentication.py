@@ -64,7 +64,7 @@ def test_who_sends_no_key_is_told_how(serve: Serve, key_path: Path) -> None:
 def test_a_wrong_key_is_called_wrong(serve: Serve, key_path: Path, headers: dict[str, str]) -> None:
     raw = {name.encode(): value.encode("latin-1") for name, value in headers.items()}
     response = serve(api_keys_file=key_path).get("/info", headers=raw)
-    assert is_problem(response, 401)["detail"].startswith("this API key lets no one in")
+    assert is_problem(response, 401)["detail"].startswith("this API key is not valid")
     assert response.headers.get_list("www-authenticate")[0] == 'Bearer realm="bioqa", error="invalid_token"'
 
 

@@ -23,7 +23,7 @@ def test_who_asks_too_often_is_told_when_to_come_back(serve: Serve) -> None:
     assert first.headers["ratelimit-policy"] == '"requests";q=1;w=60'
     assert first.headers["ratelimit"] == '"requests";r=1;t=60'
     assert second.headers["ratelimit"] == '"requests";r=0;t=60'
-    assert is_problem(third, 429)["detail"].startswith("more than 1 requests a minute")
+    assert is_problem(third, 429)["detail"].startswith("more than 1 requests per minute")
     assert 58 <= int(third.headers["retry-after"]) <= 60
     for path in ("/healthz", "/readyz", "/metrics"):
         probes = [client.get(path) for _ in range(3)]

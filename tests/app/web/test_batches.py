@@ -50,7 +50,7 @@ def test_from_the_file_to_the_submission(batching: TestClient) -> None:
     assert page.xpath("//progress/@max | //progress/@value") == ["5", "5"]
     assert "4 of 5 questions answered, 1 without answer." in texts(page, "//main")[0]
     assert texts(page, "//section[@aria-labelledby='faults']//li") == [
-        "questions[4].body (worse) must hold more than white space"
+        "questions[4].body (worse) must contain more than white space"
     ]
     assert not page.xpath("//*[@hx-get] | //meta[@http-equiv]")
     submission, run = page.xpath("//ul[@class='actions']//a/@href")

@@ -216,7 +216,7 @@ def test_a_test_set_is_handed_in_watched_and_fetched(opened: Opened, scripting: 
     page = opened("/batches", java_script_enabled=scripting)
     content = json.dumps(TESTSET).encode()
     page.get_by_label("Test set").set_input_files({"name": "t", "mimeType": "", "buffer": content})
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("status")).to_have_text("Done")
     expect(page.get_by_text("3 of 3 questions answered")).to_be_visible()
     with page.expect_download() as download:
