@@ -231,7 +231,7 @@ class Settings(BaseSettings):
         description="A longer question is refused with 422; the memory of ranking grows with it.",
     )
     max_request_cpu_s: float = Field(
-        default=2,
+        default=1.5,
         gt=0,
         le=3600,
         description="Seconds of processor time that it may take to parse, check or rank what one request "

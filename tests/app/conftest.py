@@ -4,7 +4,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -19,49 +19,14 @@ from bioqa.app.answers.answering import Answerer
 from bioqa.app.cli import main
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
-from bioqa.bioasq.domain import Candidate, Document, Part, Sentence
+from bioqa.bioasq.domain import Document, Part, Sentence
 from bioqa.indexer.loading.run import load
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy import TantivyIndex
-from bioqa.models.answers.ranking import RankedDocument, Ranking
-from bioqa.models.answers.selection import Calibration
+from tests.app.rankers import LexicalRanker
 
 # For applications of a session's fixtures; each test has the same from the fixture below.
 os.environ["BIOQA_RANKING_PROCESSES"] = "0"
-
-
-class LexicalRanker:
-    """Documents by BM25, sentences by the share of their words that the question has."""
-
-    name = "lexical"
-    hash = "00" * 32
-    calibration = Calibration(4.0, -1.0, 0.5)
-    config: Mapping[str, Any] = {"settings": {"ranker": "lexical"}}
-
-    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
-        asked = _words(question)
-        return Ranking(tuple(self._ranked(asked, candidate) for candidate in candidates))
-
-    def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
-        return [self.rank(*item) for item in items]
-
-    def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
-        asked = _words(question)
-        shares = [_share(asked, _words(f"{each.title} {each.abstract}")) for each in documents]
-        return [Candidate(*pair) for pair in zip(documents, shares, strict=True)]
-
-    def _ranked(self, asked: set[str], candidate: Candidate) -> RankedDocument:
-        document = candidate.document
-        scores = [_share(asked, _words(document.sentence_text(s))) for s in document.sentences]
-        return RankedDocument(document, candidate.score, tuple(scores))
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.lower()))
-
-
-def _share(asked: set[str], words: set[str]) -> float:
-    return len(asked & words) / max(1, len(words))
 
 
 def document(number: int, title: str, abstract: str, published: date | None = None) -> Document:

@@ -33,9 +33,10 @@ from bioqa.bioasq.files import submission_dict
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import RankedDocument, Ranking
-from tests.app.conftest import DRUGS, LexicalRanker
+from tests.app.conftest import DRUGS
 from tests.app.jobs.test_restart import QUESTIONS, service, status
 from tests.app.jobs.waiting import until
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, is_problem
 
 

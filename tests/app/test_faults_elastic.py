@@ -21,9 +21,10 @@ from bioqa.indexer.loading.run import load
 from bioqa.indexer.opening import open_index, open_target
 from bioqa.indexer.search.address import Access
 from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import SAMPLE, LexicalRanker
+from tests.app.conftest import SAMPLE
 from tests.app.jobs.test_restart import QUESTIONS
 from tests.app.jobs.waiting import until
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, is_problem
 from tests.elastic_server import ElasticServer, settle
 

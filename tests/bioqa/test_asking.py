@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import bioqa
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 
 QUESTION = "Which genes influence the dose of warfarin?"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bioqa
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 
 GOLD = bioqa.sample().questions
 

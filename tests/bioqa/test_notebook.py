@@ -8,7 +8,8 @@ from lxml import html
 import bioqa
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy import TantivyIndex
-from tests.app.conftest import LexicalRanker, document
+from tests.app.conftest import document
+from tests.app.rankers import LexicalRanker
 
 HOSTILE = "<script>alert(1)</script> & \"quoted\" 'heparin'"
 

@@ -8,7 +8,7 @@ import pytest
 
 from bioqa.bioasq.domain import Candidate
 from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 
 
 class Backwards(LexicalRanker):

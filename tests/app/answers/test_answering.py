@@ -15,7 +15,8 @@ from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.search.base import IndexStats
 from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import DRUGS, LexicalRanker, documents
+from tests.app.conftest import DRUGS, documents
+from tests.app.rankers import LexicalRanker
 
 QUESTIONS = st.lists(
     st.sampled_from([*DRUGS, "effects", "adults", "dose", "unknown", "zebra"]), max_size=5

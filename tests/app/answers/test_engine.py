@@ -1,68 +1,27 @@
 """Ranking in processes: the same answers, and what becomes of questions when a process fails."""
 
-import os
-import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answer, Answerer, IndexUnavailable, Ranker, Retrieved, SearchOptions
+from bioqa.app.answers.answering import Answer, Answerer, IndexUnavailable, Retrieved, SearchOptions
 from bioqa.app.answers.engine import Engine, RankingProcesses, RankingTask, rank_or_degrade
 from bioqa.app.answers.opening import open_index
 from bioqa.app.answers.refusals import RankingFailed
-from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.answers.reranking import GivenText
 from bioqa.app.answers.service import Service
 from bioqa.app.answers.workers import TooMuchWork
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
-from bioqa.bioasq.domain import Candidate, Question
+from bioqa.bioasq.domain import Question
 from bioqa.bioasq.errors import BioqaError
-from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import LexicalRanker
+from tests.app.answers.engines import TellingRanker, no_logs, start, start_over_damage
+from tests.app.rankers import LexicalRanker
 
 QUESTION = Question("q1", "Does metformin improve cohorts?")
-
-
-class TellingRanker(LexicalRanker):
-    """Does to its process what the question says."""
-
-    def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
-        match question.split()[0]:
-            case "die":
-                os.kill(os.getpid(), signal.SIGKILL)
-            case "fail":
-                raise RuntimeError("a shape does not fit")
-            case "spin":
-                while True:
-                    pass
-        return super().rank(question, candidates)
-
-
-class DeadlyIndex:
-    """Ends its process, as a truncated segment does."""
-
-    def search(self, *_: object) -> list[Candidate]:
-        os.kill(os.getpid(), signal.SIGBUS)
-        return []
-
-
-def no_logs() -> None:
-    pass
-
-
-def start(settings: Settings, configure_logs: Callable[[], None]) -> Engine:
-    rankers: list[Ranker] = [TellingRanker()]
-    index = ReopeningIndex(partial(open_index, settings))
-    return Engine(rankers, index, allow_degraded=settings.allow_degraded)
-
-
-def start_over_damage(settings: Settings, configure_logs: Callable[[], None]) -> Engine:
-    return Engine([TellingRanker()], ReopeningIndex(DeadlyIndex), allow_degraded=True)  # type: ignore[arg-type]
 
 
 Make = Callable[..., RankingProcesses]
@@ -84,6 +43,16 @@ def made(index_folder: Path) -> Iterator[Make]:
         each.close()
 
 
+@pytest.fixture(scope="module")
+def processes(index_folder: Path) -> Iterator[RankingProcesses]:
+    """For tests that leave it alive."""
+    settings = Settings(index=str(index_folder), ranking_processes=1, max_request_cpu_s=0.5)
+    processes = RankingProcesses(settings, no_logs, start)
+    processes.open()
+    yield processes
+    processes.close()
+
+
 def same(answer: Answer | Exception, other: Answer) -> bool:
     assert isinstance(answer, Answer)
     return replace(answer, timings_ms=other.timings_ms) == other
@@ -93,9 +62,8 @@ def asked(body: str = QUESTION.body) -> RankingTask:
     return RankingTask("lexical", replace(QUESTION, body=body))
 
 
-def test_the_answers_are_those_of_one_process(made: Make, answerer: Answerer) -> None:
+def test_the_answers_are_those_of_one_process(processes: RankingProcesses, answerer: Answerer) -> None:
     questions = [replace(QUESTION, body=f"Does {drug} improve cohorts?") for drug in ("aspirin", "insulin")]
-    processes = made()
     alone = [processes.answer([RankingTask("lexical", each)], wait_s=None)[0] for each in questions]
     together = processes.answer([RankingTask("lexical", each) for each in questions], wait_s=None)
     for question, first, second in zip(questions, alone, together, strict=True):
@@ -104,16 +72,16 @@ def test_the_answers_are_those_of_one_process(made: Make, answerer: Answerer) ->
         assert same(second, expected)
 
 
-def test_options_reach_the_process(made: Make) -> None:
+def test_options_reach_the_process(processes: RankingProcesses) -> None:
     task = RankingTask("lexical", QUESTION, SearchOptions(max_documents=3, max_snippets=2, candidates=20))
-    (answer,) = made().answer([task], wait_s=None)
+    (answer,) = processes.answer([task], wait_s=None)
     assert isinstance(answer, Answer)
     assert (len(answer.documents), len(answer.sentences), answer.candidates) == (3, 2, 20)
 
 
-def test_given_texts_are_ranked(made: Make) -> None:
+def test_given_texts_are_ranked(processes: RankingProcesses) -> None:
     texts = (GivenText("Warfarin was given."), GivenText("Metformin improved all cohorts."))
-    (answer,) = made().answer([RankingTask("lexical", QUESTION, texts=texts)], wait_s=None)
+    (answer,) = processes.answer([RankingTask("lexical", QUESTION, texts=texts)], wait_s=None)
     assert isinstance(answer, Answer)
     assert [each.document.abstract for each in answer.documents] == [texts[1].text, texts[0].text]
 
@@ -126,8 +94,8 @@ def test_the_rankers_are_described(index_folder: Path) -> None:
     assert ranker.calibration == LexicalRanker.calibration
 
 
-def test_where_the_ranker_fails_bm25_answers(made: Make) -> None:
-    (answer,) = made().answer([asked("fail metformin")], wait_s=None)
+def test_where_the_ranker_fails_bm25_answers(processes: RankingProcesses) -> None:
+    (answer,) = processes.answer([asked("fail metformin")], wait_s=None)
     assert isinstance(answer, Answer)
     assert answer.degraded
     assert answer.documents
@@ -154,8 +122,7 @@ def test_an_index_that_kills_processes_leaves_the_service_alive(made: Make) -> N
     assert isinstance(answer, RankingFailed)
 
 
-def test_texts_that_take_too_long_are_refused_and_the_process_stays(made: Make) -> None:
-    processes = made(max_request_cpu_s=0.5)
+def test_texts_that_take_too_long_are_refused_and_the_process_stays(processes: RankingProcesses) -> None:
     task = RankingTask("lexical", Question("", "spin"), texts=(GivenText("a"),))
     (answer,) = processes.answer([task], wait_s=None)
     assert isinstance(answer, TooMuchWork)

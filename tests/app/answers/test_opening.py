@@ -13,7 +13,7 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 
 pytestmark = pytest.mark.skipif(DEFAULT not in available(), reason="no trained weights are bundled yet")
 

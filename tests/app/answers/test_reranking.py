@@ -4,7 +4,7 @@ import pytest
 
 from bioqa.app.answers.answering import rank_and_select
 from bioqa.app.answers.reranking import GivenText, as_retrieved, scored_texts, truncate_words
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 
 
 @pytest.mark.parametrize(

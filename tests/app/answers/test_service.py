@@ -26,7 +26,7 @@ from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
 from tests.app.answers.rankers import Broken, Gate, until
 from tests.app.answers.test_answering import AwayIndex
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, TESTSET, is_problem
 
 

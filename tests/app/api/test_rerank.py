@@ -17,7 +17,7 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.reranker import Reranker
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import fields, is_problem
 
 QUERY = "Is metformin better than placebo?"

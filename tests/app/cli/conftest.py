@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from bioqa.models.reranker import Reranker
-from tests.app.conftest import LexicalRanker, Run
+from tests.app.conftest import Run
+from tests.app.rankers import LexicalRanker
 
 MEDLINE = """<?xml version="1.0" encoding="UTF-8"?>
 <PubmedArticleSet>

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from bioqa.bioasq.domain import Candidate, Question
 from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import DRUGS, LexicalRanker
+from tests.app.conftest import DRUGS
+from tests.app.rankers import LexicalRanker
 
 QUESTIONS = tuple(Question(f"q{n}", f" Is {drug} good?\n", "yesno") for n, drug in enumerate(DRUGS))
 

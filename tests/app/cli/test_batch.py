@@ -14,7 +14,8 @@ from bioqa.bioasq.jsonfile import read_json
 from bioqa.bioasq.validation import validate
 from bioqa.models.answers.ranking import Ranking
 from tests.app.cli.interrupting import QUESTIONS, CountingRanker
-from tests.app.conftest import DRUGS, LexicalRanker
+from tests.app.conftest import DRUGS
+from tests.app.rankers import LexicalRanker
 
 
 def test_a_batch_is_valid_and_equals_the_single_answers(answerer: Answerer, output: Path) -> None:

@@ -18,7 +18,7 @@ from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 
 
 class SlowRanker(LexicalRanker):

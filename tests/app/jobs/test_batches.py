@@ -11,7 +11,7 @@ from bioqa.app.jobs.intake import TestSetLimits, entries
 from bioqa.app.jobs.records import AnswerSource, BatchJob, State, StoredAnswer
 from bioqa.app.jobs.store import KeyReused, TooManyBatches
 from bioqa.app.settings import Settings
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import TESTSET
 
 DAY_S = 86_400

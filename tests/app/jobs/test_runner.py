@@ -26,8 +26,9 @@ from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import DRUGS, LexicalRanker, document
+from tests.app.conftest import DRUGS, document
 from tests.app.jobs.waiting import finished, until
+from tests.app.rankers import LexicalRanker
 
 
 def a_testset(count: int) -> dict[str, Any]:

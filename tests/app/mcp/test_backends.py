@@ -12,8 +12,8 @@ from bioqa.app.settings import Settings
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
-from tests.app.conftest import LexicalRanker
 from tests.app.mcp.calls import answered, refused
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY
 
 SETTINGS = Settings(max_question_characters=300)

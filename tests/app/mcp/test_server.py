@@ -16,8 +16,8 @@ from bioqa.app.mcp.backends import Backend, LocalBackend, RemoteBackend
 from bioqa.app.mcp.server import create_server
 from bioqa.app.settings import Settings
 from bioqa.indexer.search.tantivy import TantivyIndex
-from tests.app.conftest import LexicalRanker
 from tests.app.mcp.calls import answered, refused
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY
 
 SETTINGS = Settings(max_question_characters=300)

@@ -22,8 +22,8 @@ from bioqa.app.security.keys import ApiKey, digest, new_secret
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
 from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import LexicalRanker
 from tests.app.observability.conftest import Lines
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, is_problem
 
 ACCESS = "bioqa.access"

@@ -15,7 +15,7 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.models.answers.ranking import Ranking
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import is_problem
 from tests.app.web.html import BROWSER, read, texts
 

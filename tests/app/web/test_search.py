@@ -13,7 +13,7 @@ from bioqa.bioasq.domain import Document, Part, Sentence
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy import TantivyIndex
-from tests.app.conftest import LexicalRanker
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, fields, is_problem
 from tests.app.web.html import BROWSER, own_text, read, texts
 
