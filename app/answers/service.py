@@ -30,7 +30,7 @@ from bioqa.app.answers.engine import (
 from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
 from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.answers.reranking import GivenText, as_retrieved
-from bioqa.app.answers.supervision import Supervised
+from bioqa.app.answers.supervision import Watched
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Document, Question
 from bioqa.bioasq.errors import BioqaError
@@ -120,8 +120,8 @@ class Service:
         self.counts = OutcomeCounts()
         self.observers: list[Callable[[Answer], None]] = []
         """Called with every answer, in the event loop: they must neither block nor raise."""
-        self.watched: list[Supervised] = []
-        """Background tasks without which the service is not ready."""
+        self.watched: list[Watched] = []
+        """Background tasks, and other parts, without which the service is not ready."""
         self.draining = False
         limits = QueueLimits(
             threads=self.rankings,
@@ -223,7 +223,7 @@ class Service:
         if self.processes and (trouble := self.processes.trouble):
             log.warning("not ready: %s", trouble)
             return ["no ranking process is running; see the service's log"]
-        if reasons := [task.trouble for task in self.watched if task.trouble]:
+        if reasons := [trouble for each in self.watched if (trouble := each.trouble)]:
             return reasons
         try:
             documents = self.stats().documents

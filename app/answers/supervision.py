@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import Protocol
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
@@ -12,6 +13,23 @@ STEADY_S = 60.0
 """A task that ran for so long before it ended starts again after the first pause."""
 
 log = logging.getLogger("bioqa")
+
+
+class Watched(Protocol):
+    """A part of the service without which it is not ready."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def failures(self) -> int:
+        """How often it failed, since the start."""
+        ...
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it does not work at the moment, in words for everybody; None if it does."""
+        ...
 
 
 class Supervised:

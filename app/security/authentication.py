@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bioqa.app.answers.refusals import RETRY_AFTER_S
 from bioqa.app.http.errors import problem
-from bioqa.app.security.keyfile import KeyRing
+from bioqa.app.security.keyfile import KeyRing, KeysUnavailable
 
 REALM = 'realm="bioqa"'
 BASIC = f'Basic {REALM}, charset="UTF-8"'
@@ -32,7 +33,12 @@ class RequireKey:
         if scope["type"] != "http" or self.is_open(scope["path"]):
             return await self.app(scope, receive, send)
         presented = list(credentials(Headers(scope=scope)))
-        key = next((key for secret in presented if (key := self.keys.find(secret))), None)
+        try:
+            key = next((key for secret in presented if (key := self.keys.find(secret))), None)
+        except KeysUnavailable:
+            detail = "the service cannot read its API keys at the moment, and lets nobody in"
+            refusal = problem(503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
+            return await refusal(scope, receive, send)
         if key is None:
             return await _refuse(scope, receive, send, known=bool(presented))
         scope.setdefault("state", {})["key"] = key

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
+from bioqa.app.answers.service import Service
 from bioqa.app.http.errors import documented
 from bioqa.app.security.authentication import RequireKey
 from bioqa.app.security.headers import SecurityHeaders
@@ -33,6 +34,8 @@ def guard(app: FastAPI, settings: Settings) -> None:
         app.add_middleware(RateLimit, default=rate, is_open=_is_unlimited)
     if settings.api_keys_file:
         keys = KeyRing(settings.api_keys_file)
+        service: Service = app.state.service
+        service.watched.append(keys)
         app.add_middleware(RequireKey, keys=keys, is_open=partial(_needs_no_key, settings))
     origins = parse_origins(settings.cors_origins or "")
     app.add_middleware(RefuseForeignForms, origins=origins)

@@ -4,6 +4,7 @@ import base64
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import schemathesis
@@ -148,6 +149,27 @@ def test_the_service_does_not_start_with_a_file_that_cannot_be_used(
 ) -> None:
     with pytest.raises(ApiKeyError, match="absent"):
         create_app(Settings(api_keys_file=tmp_path / "absent"), answerer)
+
+
+def test_a_file_that_cannot_be_read_is_told_to_who_watches(serve: Serve, key_path: Path, secret: str) -> None:
+    client = serve(api_keys_file=key_path, metrics="open")
+    sent = {"X-API-Key": secret}
+    assert client.get("/readyz").status_code == 200
+    key_path.unlink()
+    assert client.get("/info", headers=sent).status_code == 200, "for a while"
+    unready = client.get("/readyz")
+    assert unready.status_code == 503
+    assert "keys cannot be read" in unready.json()["reasons"][0]
+    assert str(key_path) not in unready.text
+    measured = client.get("/metrics").text
+    assert 'bioqa_background_failures_total{task="keys"} 1.0' in measured
+    assert "bioqa_ready 0.0" in measured
+    # As if it were gone for longer: what the folder says of when.
+    with patch.object(keyfile, "GRACE_S", 0):
+        refused = client.get("/info", headers=sent)
+        is_problem(refused, 503)
+        assert int(refused.headers["retry-after"]) > 0
+        assert "every key is refused" in client.get("/readyz").json()["reasons"][0]
 
 
 def test_the_description_tells_how_to_come_in(serve: Serve, key_path: Path, secret: str) -> None:
