@@ -55,10 +55,10 @@ def create_app(
 ) -> FastAPI:
     """Create the service from settings (None: the environment's), or around a given answerer and rankers.
 
-    Raises BioqaError if a ranker cannot be loaded or the folder of batches cannot be used. The index may be
+    Raises BioqaError if a setting, a ranker, or the folder of batches cannot be used. The index may be
     created later: until then, questions get 503.
     """
-    settings = settings or load_settings()
+    settings = (settings or load_settings()).checked()
     if answerer is None:
         configure_logs = partial(logs.configure, settings.log_level, settings.log_format)
         rankers = (

@@ -1,19 +1,28 @@
 """Settings for operators, each an environment variable ``BIOQA_<NAME>``; see docs/settings.md."""
 
 import os
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bioqa.app.environment import (
+    PREFIX,
+    FilePath,
+    KeyText,
+    Password,
+    PathText,
+    PathTexts,
+    UserName,
+    is_link_value,
+)
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.address import Access
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
 from bioqa.models.bundled import DEFAULT
 
-PREFIX = "BIOQA_"
 MAX_CANDIDATES = 1000
+DEFAULT_PORT = 8000
 
 
 def _cores() -> int:
@@ -29,27 +38,39 @@ class SettingsError(BioqaError):
     """An environment variable or option has a value that cannot be used."""
 
 
-def _text_of_path(value: object) -> object:
-    return str(value) if isinstance(value, Path) else value
+def _port(value: object) -> object:
+    return DEFAULT_PORT if is_link_value(value) else value
 
 
 class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", env_ignore_empty=True)
+    """The settings, each of which is checked when it is used.
 
-    index: Annotated[str | None, BeforeValidator(_text_of_path)] = Field(
+    A setting that holds no usable value raises SettingsError when it is read: a command must not end by a
+    variable that it does not use. ``checked`` raises for all of them.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        frozen=True,
+        extra="ignore",
+        env_ignore_empty=True,
+        arbitrary_types_allowed=True,
+        hide_input_in_errors=True,  # it can be a password
+    )
+    _faults: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    index: PathText | None = Field(
         default=None,
         description="The search index: a folder, or the URL of an index in Elasticsearch.",
     )
-    elastic_api_key: SecretStr | None = Field(
+    elastic_api_key: KeyText = Field(
         default=None, description="API key for Elasticsearch, in its encoded form."
     )
-    elastic_user: str | None = Field(
+    elastic_user: UserName = Field(
         default=None, description="User for Elasticsearch, if there is no API key; needs the password too."
     )
-    elastic_password: SecretStr | None = Field(
-        default=None, description="Password of the Elasticsearch user."
-    )
-    elastic_ca_file: Path | None = Field(
+    elastic_password: Password = Field(default=None, description="Password of the Elasticsearch user.")
+    elastic_ca_file: FilePath | None = Field(
         default=None,
         description="PEM file with the authorities for Elasticsearch's TLS certificate.",
     )
@@ -83,10 +104,10 @@ class Settings(BaseSettings):
     keep_releases: int = Field(
         default=1, ge=0, le=100, description="Releases that `bioqa update` keeps beside the serving one."
     )
-    ranker: str = Field(
+    ranker: PathText = Field(
         default=DEFAULT, description="The ranker: the name of a bundled one, or a checkpoint's folder."
     )
-    rankers: str | None = Field(
+    rankers: PathTexts | None = Field(
         default=None,
         description="Further rankers that questions may name: names or folders, comma-separated.",
     )
@@ -109,8 +130,8 @@ class Settings(BaseSettings):
     host: str = Field(
         default="127.0.0.1", description="Address that the service listens on; 0.0.0.0 for all."
     )
-    port: int = Field(
-        default=8000,
+    port: Annotated[int, BeforeValidator(_port)] = Field(
+        default=DEFAULT_PORT,
         ge=0,
         le=65535,
         description="Port that the service listens on.",
@@ -129,7 +150,7 @@ class Settings(BaseSettings):
     otlp_endpoint: str | None = Field(
         default=None, description="URL of an OpenTelemetry collector for traces (OTLP over HTTP)."
     )
-    api_keys_file: Path | None = Field(
+    api_keys_file: FilePath | None = Field(
         default=None, description="File of hashed API keys; without one, no authentication is required."
     )
     max_connections: int = Field(
@@ -245,7 +266,7 @@ class Settings(BaseSettings):
     max_batch_questions: int = Field(
         default=100, ge=1, description="A larger test set is refused by POST /v1/bioasq with 422."
     )
-    data_dir: Path | None = Field(
+    data_dir: FilePath | None = Field(
         default=None, description="Folder in which batches are stored; without it, they end with the service."
     )
     max_upload_bytes: int = Field(
@@ -261,12 +282,24 @@ class Settings(BaseSettings):
     )
     batch_days: int = Field(default=30, ge=1, le=36_500, description="Days that a finished batch is kept.")
 
+    def __getattr__(self, name: str) -> Any:
+        # Python calls this only for what is not there, such as a setting without a usable value.
+        if not name.startswith("_") and name in self._faults:
+            raise SettingsError(self._faults[name])
+        return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it from type checkers
+
+    def checked(self) -> Self:
+        """These settings. Raises SettingsError, naming each variable that has no usable value."""
+        if self._faults:
+            raise SettingsError("; ".join(self._faults.values()))
+        return self
+
     def access(self) -> Access:
         """Return how to connect to Elasticsearch."""
         return Access(
-            api_key=self.elastic_api_key.get_secret_value() if self.elastic_api_key else "",
+            api_key=self.elastic_api_key,
             user=self.elastic_user or "",
-            password=self.elastic_password.get_secret_value() if self.elastic_password else "",
+            password=self.elastic_password,
             ca_file=self.elastic_ca_file,
             timeout_s=self.elastic_timeout_s,
             patience_s=self.elastic_patience_s,
@@ -277,19 +310,32 @@ class Settings(BaseSettings):
         return Shape(self.elastic_shards, self.elastic_replicas, self.bm25_k1, self.bm25_b)
 
 
+SECRETS = frozenset({"elastic_api_key", "elastic_password"})
+"""Settings whose values no message shows."""
+
+
 def load_settings(**given: Any) -> Settings:
     """Read the settings from the environment; given values that are not None replace them.
 
-    Raises SettingsError, naming each variable with an invalid value.
+    Raises SettingsError for a given value that is invalid. A variable with an invalid value raises it when
+    the setting is used, or when ``checked`` is called.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     try:
         return Settings(**chosen)
     except ValidationError as error:
-        raise SettingsError(
-            "; ".join(_fault(str(e["loc"][0]), e["msg"], e["input"]) for e in error.errors())
-        ) from error
+        faults = {str(e["loc"][0]): _fault(str(e["loc"][0]), e["msg"], e["input"]) for e in error.errors()}
+    if wrong := [fault for name, fault in faults.items() if name in chosen]:
+        raise SettingsError("; ".join(wrong))
+    defaults = {name: Settings.model_fields[name].get_default(call_default_factory=True) for name in faults}
+    settings = Settings(**chosen, **defaults)
+    settings._faults.update(faults)
+    for name in faults:
+        del settings.__dict__[name]
+    return settings
 
 
 def _fault(name: str, message: str, value: object) -> str:
-    return f"{PREFIX}{name.upper()}: {message}, not {value!r}"
+    message = message.removeprefix("Value error, ")
+    shown = "" if name in SECRETS else f", not {value!r}"
+    return f"{PREFIX}{name.upper()}: {message}{shown}"

@@ -17,8 +17,9 @@ import pytest
 import yaml
 
 from bioqa import __version__
+from bioqa.app.environment import PREFIX
 from bioqa.app.http.errors import MEDIA_TYPE, Problem
-from bioqa.app.settings import PREFIX, Settings
+from bioqa.app.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 COMPOSE = ("docker-compose.yml", "docker-compose.cluster.yml")

@@ -7,6 +7,8 @@ and Punkt trained on 44,448 citations takes hundreds of ordinary words for abbre
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from bioqa.bioasq.home import pretended_home
+
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
@@ -62,7 +64,8 @@ def breaks(context: str) -> bool:
 @cache
 def tokenizer() -> "PunktSentenceTokenizer":
     # Imported here because NLTK takes more than a second to import, and most commands split no sentences.
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+    with pretended_home():
+        from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
     parameters = PunktParameters()
     parameters.abbrev_types = set(ABBREVIATIONS)

@@ -4,11 +4,12 @@ Separate from the connection, because the client takes a second to import, and m
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.secret import Secret
 
 DEFAULT_NAME = "medline"
 _DEFAULT_PORTS = {"http": 9200, "https": 443}
@@ -19,9 +20,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,200}", re.ASCII)
 class Access:
     """Credentials and time-outs. Without API key and user, requests are not authenticated."""
 
-    api_key: str = field(default="", repr=False)
+    api_key: Secret | None = None
     user: str = ""
-    password: str = field(default="", repr=False)
+    password: Secret | None = None
     ca_file: Path | None = None
     """PEM file of trusted certificate authorities; None for those of the system."""
     timeout_s: float = 30.0

@@ -1,6 +1,7 @@
 """Connecting to Elasticsearch, and turning its errors into readable messages."""
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from ssl import SSLContext, SSLError, create_default_context
@@ -17,6 +18,7 @@ from elasticsearch import (
 )
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.secret import Secret
 from bioqa.indexer.search.address import NO_CREDENTIALS, Access, IndexAddress
 
 MAJOR = 9
@@ -43,8 +45,8 @@ def connect(address: IndexAddress, access: Access = NO_CREDENTIALS) -> Elasticse
     """
     client = Elasticsearch(
         list(address.hosts),
-        api_key=access.api_key or None,
-        basic_auth=(access.user, access.password) if access.user and not access.api_key else None,
+        api_key=access.api_key.reveal() if access.api_key else None,
+        basic_auth=_basic(access) if access.user and not access.api_key else None,
         ssl_context=_tls(address, access),
         request_timeout=access.timeout_s,
         max_retries=max(2, len(address.hosts)),
@@ -60,6 +62,13 @@ def connect(address: IndexAddress, access: Access = NO_CREDENTIALS) -> Elasticse
         client.close()
         raise
     return client
+
+
+def _basic(access: Access) -> str:
+    """User and password for the header: given both, the client would encode them as ASCII."""
+    password = access.password.reveal() if access.password else ""
+    encoded = b64encode(f"{access.user}:{password}".encode()).decode()
+    return Secret(encoded).reveal()  # a secret too, that messages must not show
 
 
 def _tls(address: IndexAddress, access: Access) -> SSLContext | None:

@@ -9,7 +9,10 @@ import re
 import zlib
 from functools import lru_cache
 
-from nltk.stem.snowball import EnglishStemmer
+from bioqa.bioasq.home import pretended_home
+
+with pretended_home():
+    from nltk.stem.snowball import EnglishStemmer
 
 _PUNCTUATION = "\"/\\'.,?;*!%^&_+():<=>@[]{}"
 _CLEAN = str.maketrans("", "", _PUNCTUATION)

@@ -12,7 +12,8 @@ import typer.main
 from fastapi import FastAPI
 
 from bioqa.app.cli import cli
-from bioqa.app.settings import PREFIX, Settings
+from bioqa.app.environment import PREFIX
+from bioqa.app.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

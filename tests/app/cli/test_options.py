@@ -6,7 +6,8 @@ from typing import Any
 import typer.main
 
 from bioqa.app.cli import cli
-from bioqa.app.settings import PREFIX, Settings
+from bioqa.app.environment import PREFIX
+from bioqa.app.settings import Settings
 
 COMMANDS: Any = typer.main.get_command(cli)
 SHARED = ("--index", "--ranker", "--candidates", "--device", "--json")

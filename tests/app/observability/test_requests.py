@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 import uvicorn
 from fastapi.testclient import TestClient
-from pydantic import SecretStr
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
@@ -21,6 +20,7 @@ from bioqa.app.security import keyfile
 from bioqa.app.security.keys import ApiKey, digest, new_secret
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.secret import Secret
 from bioqa.models.answers.ranking import Ranking
 from tests.app.observability.conftest import Lines
 from tests.app.rankers import LexicalRanker
@@ -192,8 +192,8 @@ def test_no_secret_and_no_question_is_in_any_line_even_at_debug(
     app = create_app(
         Settings(
             api_keys_file=path,
-            elastic_password=SecretStr("pass-word-1"),
-            elastic_api_key=SecretStr("key-2"),
+            elastic_password=Secret("pass-word-1"),
+            elastic_api_key=Secret("key-2"),
             elastic_user="u",
         ),
         answerer,

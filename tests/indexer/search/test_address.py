@@ -3,6 +3,7 @@
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.secret import Secret
 from bioqa.indexer.search.address import Access, IndexAddress, is_url, parse_address
 
 KEY = "S3cretKeyOfAnIndex"
@@ -79,6 +80,6 @@ def test_urls_are_told_from_folders() -> None:
 
 
 def test_secrets_are_not_in_the_representation() -> None:
-    shown = repr(Access(api_key=KEY, user="ada", password=PASSWORD))
+    shown = repr(Access(api_key=Secret(KEY), user="ada", password=Secret(PASSWORD)))
     assert KEY not in shown
     assert PASSWORD not in shown

@@ -11,6 +11,7 @@ import pytest
 import trustme
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.secret import Secret
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.address import Access, IndexAddress, parse_address
 from bioqa.indexer.search.base import SearchIndex
@@ -100,7 +101,8 @@ def test_a_server_that_is_no_search_engine_at_all() -> None:
 def guarded(elastic_url: str) -> Iterator[Proxy]:
     """A server that asks for credentials: a key and a user that may do everything, a user that may only read
     what the server says of itself."""
-    allowed = {api_key(KEY): "", basic("ada", PASSWORD): "", basic("eve", PASSWORD): "^GET /$"}
+    allowed = dict.fromkeys([api_key(KEY), basic("ada", PASSWORD), basic("ada", "pässwört")], "")
+    allowed |= {basic("eve", PASSWORD): "^GET /$"}
     with Proxy(elastic_url, allowed=allowed) as proxy:
         yield proxy
 
@@ -108,11 +110,12 @@ def guarded(elastic_url: str) -> Iterator[Proxy]:
 @pytest.mark.parametrize(
     ("access", "sent"),
     [
-        (Access(api_key=KEY), api_key(KEY)),
-        (Access(user="ada", password=PASSWORD), basic("ada", PASSWORD)),
-        (Access(api_key=KEY, user="eve", password="wrong"), api_key(KEY)),
+        (Access(api_key=Secret(KEY)), api_key(KEY)),
+        (Access(user="ada", password=Secret(PASSWORD)), basic("ada", PASSWORD)),
+        (Access(user="ada", password=Secret("pässwört")), basic("ada", "pässwört")),
+        (Access(api_key=Secret(KEY), user="eve", password=Secret("wrong")), api_key(KEY)),
     ],
-    ids=["key", "user", "both"],
+    ids=["key", "user", "not ascii", "both"],
 )
 def test_credentials_are_sent_with_every_request(
     guarded: Proxy, elastic_name: str, access: Access, sent: str
@@ -134,9 +137,9 @@ def round_trip(index: SearchIndex) -> None:
     "access",
     [
         Access(),
-        Access(api_key="Other"),
-        Access(user="ada", password="other"),
-        Access(user="bob", password=KEY),
+        Access(api_key=Secret("Other")),
+        Access(user="ada", password=Secret("other")),
+        Access(user="bob", password=Secret(KEY)),
     ],
 )
 def test_refused_credentials(guarded: Proxy, access: Access) -> None:
@@ -149,7 +152,7 @@ def test_refused_credentials(guarded: Proxy, access: Access) -> None:
 
 def test_credentials_that_do_not_allow_it(guarded: Proxy, elastic_name: str) -> None:
     where = IndexAddress((guarded.url,), elastic_name)
-    with connect(where, Access(user="eve", password=PASSWORD)) as client:
+    with connect(where, Access(user="eve", password=Secret(PASSWORD))) as client:
         with pytest.raises(BioqaError, match=r"do not allow it at .* \(403\): action") as raised:
             ElasticIndex.create(client, where)
         with pytest.raises(BioqaError, match="do not allow it"):
@@ -183,14 +186,14 @@ def encrypted(elastic_url: str, authority: trustme.CA) -> Iterator[Proxy]:
 def test_tls_with_the_right_authority(encrypted: Proxy, ca_file: Path, elastic_name: str) -> None:
     assert encrypted.url.startswith("https://")
     where = parse_address(f"{encrypted.url}/{elastic_name}")
-    with ElasticIndex.create(connect(where, Access(api_key=KEY, ca_file=ca_file)), where) as index:
+    with ElasticIndex.create(connect(where, Access(api_key=Secret(KEY), ca_file=ca_file)), where) as index:
         round_trip(index)
 
 
 def test_tls_with_another_authority(encrypted: Proxy, tmp_path: Path) -> None:
     other = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(str(other))
-    for access in (Access(api_key=KEY, ca_file=other), Access(api_key=KEY)):
+    for access in (Access(api_key=Secret(KEY), ca_file=other), Access(api_key=Secret(KEY))):
         message = refusal(encrypted.url, access)
         assert f"no trusted TLS connection to {encrypted.url}" in message
         assert "BIOQA_ELASTIC_CA_FILE" in message
