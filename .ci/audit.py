@@ -1,7 +1,8 @@
 """Known vulnerabilities in what is installed, told by pip-audit.
 
-Exit code 1 if there are any, or if pip-audit itself failed; 0 if there are none, and also if its advisory
-database cannot be reached: a machine without network must be able to pass its checks. It says which.
+Exit code 1 if there are any, or if pip-audit itself failed; 0 if there are none. Where its advisory database
+cannot be reached, or knows none of the packages, it says SKIPPED and exits with 0, too: a machine without
+network must be able to pass its checks.
 """
 
 import json
@@ -28,10 +29,12 @@ def verdict(report: str, errors: str) -> tuple[str, int]:
     except ValueError:
         last = (errors.strip().splitlines() or ["it said nothing"])[-1]
         if UNREACHABLE.search(last):
-            return "vulnerabilities: NOT CHECKED, the advisory database cannot be reached", 0
+            return "vulnerabilities: SKIPPED, the advisory database cannot be reached", 0
         return f"vulnerabilities: pip-audit failed: {last}", 1
-    found = [_line(package, fault) for package in packages for fault in package.get("vulns", [])]
     checked = sum("skip_reason" not in package for package in packages)
+    if not checked:
+        return f"vulnerabilities: SKIPPED, the advisory database has none of {len(packages)} packages", 0
+    found = [_line(package, fault) for package in packages for fault in package.get("vulns", [])]
     summary = f"vulnerabilities: {len(found)} known in {checked} of {len(packages)} packages"
     if checked < len(packages):
         summary += f"; {len(packages) - checked} NOT CHECKED, the advisory database does not have them"

@@ -49,6 +49,11 @@ def test_what_could_not_be_looked_up_is_said() -> None:
     assert "in 1 of 2 packages; 1 NOT CHECKED" in text
 
 
+def test_where_nothing_was_looked_up_it_says_skipped_and_not_none() -> None:
+    text, code = verdict(report(UNKNOWN, UNKNOWN), "")
+    assert (text, code) == ("vulnerabilities: SKIPPED, the advisory database has none of 2 packages", 0)
+
+
 @pytest.mark.parametrize(
     "last",
     [
@@ -61,7 +66,7 @@ def test_what_could_not_be_looked_up_is_said() -> None:
 )
 def test_without_network_the_check_passes_and_says_so(last: str) -> None:
     text, code = verdict("", f"Traceback (most recent call last):\n  …\n{last}\n")
-    assert (text, code) == ("vulnerabilities: NOT CHECKED, the advisory database cannot be reached", 0)
+    assert (text, code) == ("vulnerabilities: SKIPPED, the advisory database cannot be reached", 0)
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,14 @@ def test_the_schema_refuses_what_compose_would(tmp_path: Path) -> None:
 def test_compose_itself_understands_the_files(files: list[str]) -> None:
     arguments = [word for name in files for word in ("-f", name)]
     command = [*compose_program(), *arguments, "config", "--quiet"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    given = {**os.environ, "GRAFANA_PASSWORD": "of-this-test"}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=given)
     assert done.returncode == 0, done.stderr
+
+
+def test_grafana_does_not_start_without_a_password_of_its_own() -> None:
+    password = services("docker-compose.observe.yml")["grafana"]["environment"]["GF_SECURITY_ADMIN_PASSWORD"]
+    assert re.fullmatch(r"\$\{GRAFANA_PASSWORD:\?[^}]+\}", password)
 
 
 def compose_program() -> list[str]:
@@ -151,7 +157,7 @@ def test_every_variable_of_the_compose_files_is_in_the_example() -> None:
     used = {
         match
         for name in (*COMPOSE, *OVERLAYS)
-        for match in re.findall(r"\$\{(\w+):-(?!value)", (ROOT / name).read_text(encoding="utf-8"))
+        for match in re.findall(r"\$\{(\w+):[-?](?!value)", (ROOT / name).read_text(encoding="utf-8"))
     }
     offered = set(re.findall(r"^#(\w+)=", ENV_EXAMPLE, re.M))
     assert used - offered <= {"ELASTIC_PORT", "BIOQA_ELASTIC_SHARDS", "BIOQA_ELASTIC_REPLICAS"}
