@@ -74,6 +74,15 @@ class _Request:
     """Answer by BM25: the ranker ended processes that tried."""
 
 
+def candidates_of(task: RankingTask, ranker: Ranker, index: ReopeningIndex) -> Retrieved:
+    """The task's own texts, or what the index finds. Raises IndexUnavailable."""
+    if task.texts is not None:
+        retrieved = as_retrieved(task.texts, task.question.body, ranker)
+    else:
+        retrieved = index.ask(lambda opened: retrieve(opened, task.question, task.options))
+    return replace(retrieved, asked_at=task.asked_at)
+
+
 def rank_or_degrade(
     ranker: Ranker, retrieved: Sequence[Retrieved], *, allow_degraded: bool
 ) -> list[Answer | Exception]:
@@ -128,7 +137,7 @@ class Engine:
         places: list[int] = []
         for place, task in enumerate(request.tasks):
             try:
-                retrieved.append(self._retrieve(ranker, task))
+                retrieved.append(candidates_of(task, ranker, self._index))
             except TooMuchWork:
                 raise
             except Exception as error:  # noqa: BLE001  # whoever asked gets it
@@ -145,13 +154,6 @@ class Engine:
         for place, outcome in zip(places, ranked, strict=True):
             outcomes[place] = outcome
         return outcomes
-
-    def _retrieve(self, ranker: Ranker, task: RankingTask) -> Retrieved:
-        if task.texts is not None:
-            retrieved = as_retrieved(task.texts, task.question.body, ranker)
-        else:
-            retrieved = self._index.ask(lambda index: retrieve(index, task.question, task.options))
-        return replace(retrieved, asked_at=task.asked_at)
 
 
 def start_engine(settings: Settings, configure_logs: Callable[[], None]) -> Engine:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
@@ -18,18 +18,18 @@ from bioqa.app.answers.answering import (
     Ranker,
     Retrieved,
     SearchOptions,
-    retrieve,
 )
 from bioqa.app.answers.batching import AtCapacity, Batcher, Priority, QueueLimits, Ticket, whole_seconds
 from bioqa.app.answers.engine import (
     RankerDescription,
     RankingProcesses,
     RankingTask,
+    candidates_of,
     rank_or_degrade,
 )
 from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
 from bioqa.app.answers.reopening import ReopeningIndex
-from bioqa.app.answers.reranking import GivenText, as_retrieved
+from bioqa.app.answers.reranking import GivenText
 from bioqa.app.answers.supervision import Watched
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Document, Question
@@ -295,18 +295,11 @@ class Service:
         size = SENTENCES * (task.options.candidates if task.texts is None else len(task.texts))
         ranker = self.rankers[task.ranker]
         if not isinstance(ranker, RankerDescription):
-            retrieving = self._retrievers.submit(copy_context().run, self._retrieve, ranker, task)
+            retrieving = self._retrievers.submit(copy_context().run, candidates_of, task, ranker, self._index)
             queued = _LocalTask(ranker, await self._result(retrieving, deadline))
             size = sum(len(candidate.document.sentences) for candidate in queued.retrieved.candidates)
         ranking = self.queue.submit(ticket, task.ranker, size, queued)
         return await self._result(ranking, deadline, finish=True)
-
-    def _retrieve(self, ranker: Ranker, task: RankingTask) -> Retrieved:
-        if task.texts is not None:
-            retrieved = as_retrieved(task.texts, task.question.body, ranker)
-        else:
-            retrieved = self._index.ask(lambda index: retrieve(index, task.question, task.options))
-        return replace(retrieved, asked_at=task.asked_at)
 
     async def _result(
         self, future: "Future[Result]", deadline: float | None, *, finish: bool = False
