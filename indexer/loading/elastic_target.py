@@ -9,8 +9,9 @@ from elasticsearch import BadRequestError, ConflictError, Elasticsearch, NotFoun
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.search.base import Applied
-from bioqa.indexer.search.connection import engine_errors, error_type
+from bioqa.indexer.search.connection import engine_errors
 from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.faults import error_type, require_whole
 from bioqa.indexer.search.records import EncodedEvent
 
 MAX_FILES = 100_000
@@ -120,11 +121,14 @@ def read_ledger(index: ElasticIndex) -> list[LoadedFile]:
         return client.search(index=name, size=MAX_FILES, sort="position", allow_partial_search_results=False)
 
     try:
-        hits = index.with_retries(read)["hits"]["hits"]
+        answer = index.with_retries(read)
     except BioqaError as error:
         if isinstance(error.__cause__, NotFoundError):
             return []  # created, and nothing loaded yet
         raise
+    with engine_errors(index.address):
+        require_whole(answer, index.address)
+        hits = answer["hits"]["hits"]
     try:
         return [LoadedFile(**hit["_source"]["entry"]) for hit in hits]
     except (KeyError, TypeError) as error:

@@ -20,7 +20,8 @@ from elasticsearch import ApiError, BadRequestError, ConflictError, Elasticsearc
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.address import IndexAddress
-from bioqa.indexer.search.connection import engine_errors, error_type
+from bioqa.indexer.search.connection import engine_errors
+from bioqa.indexer.search.faults import error_type
 
 STALE_S = 600.0
 """Longer than the clocks of a lab's machines differ, and than a restart of the server takes."""

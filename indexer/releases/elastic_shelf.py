@@ -57,10 +57,12 @@ class ElasticShelf:
             mappings = self._client.indices.get_mapping(
                 index=f"{self.base}-*", ignore_unavailable=True, allow_no_indices=True
             ).body
+            described = {
+                name: mapping["mappings"].get("_meta", {}).get("bioqa") for name, mapping in mappings.items()
+            }
         serving = self._holders()
         releases = []
-        for name, mapping in mappings.items():
-            notes = mapping["mappings"].get("_meta", {}).get("bioqa")
+        for name, notes in described.items():
             parsed = parse_release_name(self.base, name)
             if parsed is not None and isinstance(notes, Mapping):
                 note = notes.get(NOTE) or {}

@@ -20,13 +20,14 @@ from elasticsearch import ApiError, Elasticsearch
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.address import IndexAddress
-from bioqa.indexer.search.connection import (
+from bioqa.indexer.search.connection import describe, engine_errors
+from bioqa.indexer.search.faults import (
     MAX_REASON_LENGTH,
-    RETRIED_STATUS,
-    describe,
+    MISSING,
     describe_fault,
-    disk_full,
-    is_disk_full,
+    fault_of,
+    is_document_fault,
+    is_passing,
 )
 
 REQUEST_BYTES = 4_000_000
@@ -206,7 +207,11 @@ class BulkWriter:
             },
             body=b"\n".join(lines),
         )
-        return [item["index"] for item in answer.body["items"]]
+        with engine_errors(self._address):
+            items = [item["index"] for item in answer.body["items"]]
+            if len(items) != len(operations) or not all(_is_readable(item) for item in items):
+                raise ValueError("not one answer for each operation")
+        return items
 
     def _in_halves(self, operations: Sequence[Operation], patience: "_Patience") -> list[Outcome]:
         if len(operations) == 1:
@@ -221,19 +226,19 @@ class BulkWriter:
         status = item["status"]
         if status < 300:
             return Outcome(operation, "created" if item["result"] == "created" else "updated")
-        error = item.get("error", {})
-        kind, reason = error.get("type", ""), error.get("reason", "")
+        fault = item["error"]
         if status == 409:
             return Outcome(operation, "conflict")
-        if is_disk_full(kind, reason):
-            raise BioqaError(f"{disk_full(self._address.name)} ({reason})")
-        if kind == "index_not_found_exception":
+        if is_passing(fault, status):
+            return None
+        if is_document_fault(fault, status):
+            return Outcome(operation, "rejected", _reason(item))
+        if fault.get("type") == MISSING:
             raise BioqaError(
                 f"the index {self._address.name} was deleted while files were being loaded into it"
             )
-        if status in RETRIED_STATUS:
-            return None
-        return Outcome(operation, "rejected", _reason(item))
+        # The fault of the index, the cluster or the credentials, and of no document.
+        raise BioqaError(describe_fault(fault, status, self._address))
 
     def _wait_or_give_up(
         self, error: ApiError | TransportError | Unfinished, tries: int, patience: "_Patience"
@@ -242,7 +247,7 @@ class BulkWriter:
             patience.wait(tries, str(error))
             return
         reason = describe(error, self._address)
-        if not _is_transient(error) or reason.startswith(disk_full(self._address.name)):
+        if not _is_transient(error):
             raise BioqaError(reason) from error
         patience.wait(tries, reason)
 
@@ -283,8 +288,14 @@ class _Patience:
 
 def _is_transient(error: Exception) -> bool:
     if isinstance(error, ApiError):
-        return error.status_code in RETRIED_STATUS
+        return is_passing(fault_of(error), error.status_code)
     return isinstance(error, ConnectionFailed | ConnectionTimeout) and not isinstance(error, TlsError)
+
+
+def _is_readable(item: dict[str, Any]) -> bool:
+    if item["status"] < 300:
+        return isinstance(item["result"], str)
+    return isinstance(item["error"], dict)
 
 
 def _too_large(error: Exception) -> bool:

@@ -11,7 +11,7 @@ With several shards, word counts are taken from all of them (dfs_query_then_fetc
 depend on the number of shards.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from types import TracebackType
@@ -25,7 +25,15 @@ from bioqa.indexer.medline.events import Delete, Event
 from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied, IndexStats, Rejection
 from bioqa.indexer.search.bulk import ORDER_BITS, BulkWriter, Operation, Outcome, Response, Unfinished
-from bioqa.indexer.search.connection import describe_fault, engine_errors, error_type
+from bioqa.indexer.search.connection import engine_errors
+from bioqa.indexer.search.faults import (
+    FORBIDDEN,
+    MISSING,
+    describe_fault,
+    error_type,
+    lasting_state,
+    require_whole,
+)
 from bioqa.indexer.search.mapping import (
     DEFAULT_SHAPE,
     FORMAT,
@@ -99,7 +107,7 @@ class ElasticIndex:
         """Open the index with this name or alias. Raises ``BioqaError`` if it cannot be read."""
         with engine_errors(address):
             indices = client.indices.get(index=address.name).body
-        return cls(client, address, indices, patience_s)
+            return cls(client, address, indices, patience_s)
 
     def __enter__(self) -> Self:
         return self
@@ -168,7 +176,7 @@ class ElasticIndex:
                 allow_partial_search_results=False,
                 **request(text, size, published_before),
             )
-        return self._candidates(answer.body)
+            return self._candidates(answer.body)
 
     def search_many(
         self, questions: Sequence[str], size: int = 100, published_before: date | None = None
@@ -192,12 +200,15 @@ class ElasticIndex:
             answers = self.client.msearch(
                 index=self.address.name, search_type=self._search_type, searches=searches
             ).body["responses"]
-        for answer in answers:
-            if answer["status"] >= 300:
-                raise BioqaError(describe_fault(answer["error"], answer["status"], self.address))
-        return [self._candidates(answer) for answer in answers]
+            if len(answers) != len(texts):
+                raise ValueError("not one answer for each question")
+            for answer in answers:
+                if answer["status"] >= 300:
+                    raise BioqaError(describe_fault(answer["error"], answer["status"], self.address))
+            return [self._candidates(answer) for answer in answers]
 
     def _candidates(self, answer: Mapping[str, Any]) -> list[Candidate]:
+        require_whole(answer, self.address)
         hits = answer["hits"]["hits"]
         if hits:
             self._follow_alias(hits[0]["_index"])
@@ -207,14 +218,13 @@ class ElasticIndex:
         distinct = [pmid for pmid in dict.fromkeys(pmids) if PMID.fullmatch(pmid)]
         documents = {}
         for begin in range(0, len(distinct), PMIDS_PER_REQUEST):
+            ids = distinct[begin : begin + PMIDS_PER_REQUEST]
             with engine_errors(self.address):
                 # A real-time get would return documents that are not committed yet.
-                answer = self.client.mget(
-                    index=self.address.name, ids=distinct[begin : begin + PMIDS_PER_REQUEST], realtime=False
-                )
-            for hit in _without_errors(answer["docs"], self.address):
-                if hit.get("found") and not hit["_source"].get("deleted"):
-                    documents[hit["_id"]] = from_source(hit["_source"])
+                answer = self.client.mget(index=self.address.name, ids=ids, realtime=False)
+                for hit in _found_or_not(answer["docs"], ids, self.address):
+                    if hit["found"] and not hit["_source"].get("deleted"):
+                        documents[hit["_id"]] = from_source(hit["_source"])
         return documents
 
     def stats(self) -> IndexStats:
@@ -227,19 +237,20 @@ class ElasticIndex:
                 query={"exists": {"field": "has_title"}},
                 aggs={field: {"filter": {"term": {field: False}}} for field in ("has_title", "has_abstract")},
             )
+            require_whole(answer.body, self.address)
             name = self.address.name
             size = self.client.indices.stats(index=name, metric="store")["_all"]["primaries"]["store"]
             (current,) = self.client.indices.get_alias(index=name).body
-        self._follow_alias(current)
-        without = answer["aggregations"]
-        return IndexStats(
-            name=self.name,
-            documents=answer["hits"]["total"]["value"],
-            size_bytes=size["size_in_bytes"],
-            without_title=without["has_title"]["doc_count"],
-            without_abstract=without["has_abstract"]["doc_count"],
-            joiner=self.joiner,
-        )
+            self._follow_alias(current)
+            without = answer["aggregations"]
+            return IndexStats(
+                name=self.name,
+                documents=answer["hits"]["total"]["value"],
+                size_bytes=size["size_in_bytes"],
+                without_title=without["has_title"]["doc_count"],
+                without_abstract=without["has_abstract"]["doc_count"],
+                joiner=self.joiner,
+            )
 
     # Writing
 
@@ -294,7 +305,9 @@ class ElasticIndex:
         """Make all writes visible. They are durable already, since the server acknowledged them."""
         name = self.name
         settings = self.with_retries(lambda client: client.indices.get_settings(index=name)).body
-        if settings[name]["settings"]["index"]["uuid"] != self._uuid:
+        with engine_errors(self.address):
+            uuid = settings[name]["settings"]["index"]["uuid"]
+        if uuid != self._uuid:
             raise BioqaError(
                 f"the index {name} was deleted and created anew while being loaded; load the files again"
             )
@@ -311,8 +324,14 @@ class ElasticIndex:
     def _highest_order(self) -> int:
         with engine_errors(self.address):
             self.client.indices.refresh(index=self.name)
-            answer = self.client.search(index=self.name, size=0, aggs={"order": {"max": {"field": "order"}}})
-        return int(answer["aggregations"]["order"]["value"] or 0)
+            answer = self.client.search(
+                index=self.name,
+                size=0,
+                allow_partial_search_results=False,
+                aggs={"order": {"max": {"field": "order"}}},
+            )
+            require_whole(answer.body, self.address)
+            return int(answer["aggregations"]["order"]["value"] or 0)
 
     def _delete(self, deletions: Mapping[int, int]) -> Applied:
         """Write tombstones, unless a later event was applied already. ``deletions`` maps PMIDs to orders."""
@@ -357,24 +376,25 @@ class ElasticIndex:
         versions = {}
         for begin in range(0, len(pmids), PMIDS_PER_REQUEST):
             ids = [str(pmid) for pmid in pmids[begin : begin + PMIDS_PER_REQUEST]]
-            for hit in self.with_retries(partial(self._look_up, ids)):
-                if hit.get("found"):
-                    stored = hit["_source"]
-                    versions[int(hit["_id"])] = _StoredVersion(
-                        rank=hit["_version"] >> ORDER_BITS,
-                        order=stored["order"],
-                        version=stored.get("version", 0),
-                        deleted=stored.get("deleted", False),
-                    )
+            with engine_errors(self.address):
+                for hit in self.with_retries(partial(self._look_up, ids)):
+                    if hit["found"]:
+                        stored = hit["_source"]
+                        versions[int(hit["_id"])] = _StoredVersion(
+                            rank=hit["_version"] >> ORDER_BITS,
+                            order=stored["order"],
+                            version=stored.get("version", 0),
+                            deleted=stored.get("deleted", False),
+                        )
         return versions
 
     def _look_up(self, ids: Sequence[str], client: Elasticsearch) -> list[Mapping[str, Any]]:
         answer = client.mget(index=self.name, ids=ids, source=["version", "order", "deleted"])
         for hit in answer["docs"]:
-            if "error" in hit and hit["error"]["type"] != "index_not_found_exception":
+            if "error" in hit and _may_pass(hit["error"], self.address):
                 # Shards are not available yet.
                 raise Unfinished(describe_fault(hit["error"], 503, self.address))
-        return list(_without_errors(answer["docs"], self.address))
+        return _found_or_not(answer["docs"], ids, self.address)
 
 
 class _StoredVersion(NamedTuple):
@@ -393,13 +413,24 @@ def _rejection(outcome: Outcome) -> Rejection:
     return Rejection(str(outcome.operation.pmid), outcome.reason)
 
 
-def _without_errors(docs: Iterable[Mapping[str, Any]], address: IndexAddress) -> Iterator[Mapping[str, Any]]:
+def _found_or_not(
+    docs: Sequence[Mapping[str, Any]], ids: Sequence[str], address: IndexAddress
+) -> list[Mapping[str, Any]]:
+    """Check that each of ``ids`` has an answer, and none is an error."""
+    if len(docs) != len(ids):
+        raise ValueError("not one answer for each document")
     for hit in docs:
         if "error" in hit:
             raise BioqaError(describe_fault(hit["error"], 503, address))
-        yield hit
+    return list(docs)
+
+
+def _may_pass(fault: Mapping[str, Any], address: IndexAddress) -> bool:
+    return fault["type"] not in (MISSING, FORBIDDEN) and not lasting_state(fault, address.name)
 
 
 def _all_shards(answer: Mapping[str, Any], address: IndexAddress) -> None:
-    for failure in answer["_shards"].get("failures", ()):
-        raise Unfinished(describe_fault(failure["reason"], 503, address))
+    with engine_errors(address):
+        if answer["_shards"]["failed"]:
+            failure = answer["_shards"]["failures"][0]
+            raise Unfinished(describe_fault(failure["reason"], 503, address))

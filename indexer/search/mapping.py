@@ -121,7 +121,12 @@ def tombstone(pmid: int, order: int) -> bytes:
 
 
 def from_source(stored: Mapping[str, Any]) -> Document:
-    """Decode a document stored in Elasticsearch."""
+    """Decode a document stored in Elasticsearch.
+
+    Raises LookupError, TypeError, ValueError or struct.error if it is damaged."""
+    texts = stored["title"], stored["abstract"]
+    if not isinstance(stored["pmid"], int) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("not a document of bioqa")
     titles, abstracts, parts = stored["title_sentences"], stored["abstract_sentences"], stored["parts"]
     numbers = (len(titles) // 2, len(abstracts) // 2, len(parts) // 3, *titles, *abstracts, *parts)
     published = stored.get("published")

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.secret import Secret
 from bioqa.indexer.loading.run import LoadProgress, LoadReport, load
 from bioqa.indexer.opening import open_index, open_target
 from bioqa.indexer.search.address import Access
@@ -407,3 +408,70 @@ def test_two_loaders_at_once(elastic_url: str, elastic_name: str, files: list[Pa
             load(files[1:2], late, workers=1)
     load_into(where, files)
     assert titles(where) == expected_titles()
+
+
+BLOCKS = {
+    "write": ("index.blocks.write", "by index.blocks.write, which does not go away by itself"),
+    "read only": ("index.blocks.read_only", "by index.blocks.read_only, which does not go away by itself"),
+    "flood": ("index.blocks.read_only_allow_delete", "its disk is almost full"),
+}
+
+
+@pytest.mark.parametrize("kind", [*BLOCKS, "closed"])
+@pytest.mark.parametrize("begun", [False, True], ids=["before", "meanwhile"])
+def test_a_blocked_index_is_no_fault_of_a_file(
+    elastic_url: str, elastic_name: str, files: list[Path], kind: str, begun: bool
+) -> None:
+    """Nothing is noted, so that the same command loads the file when the index takes writes again."""
+    where = f"{elastic_url}/{elastic_name}"
+    first = load_into(where, files[:1])
+    setting, words = BLOCKS.get(kind, ("", "is closed: open it"))
+
+    def block() -> None:
+        if setting:
+            call(f"{where}/_settings", "PUT", {setting: True})
+        else:
+            call(f"{where}/_close", "POST")
+
+    def lift() -> None:
+        if setting:
+            call(f"{where}/_settings", "PUT", {setting: None})
+        else:
+            call(f"{where}/_open", "POST")
+            settle(elastic_url)
+
+    started = time.monotonic()
+    if begun:
+        with pytest.raises(BioqaError, match=words):
+            load_into(where, files, Once(1, block))
+    else:
+        with closing(open_target(where)) as target:
+            block()
+            with pytest.raises(BioqaError, match=words):
+                load(files, target, workers=1)
+    assert time.monotonic() - started < PATIENT.patience_s / 2  # at once, not after all the patience
+    lift()
+    rest = load_into(where, files)
+    assert rest.known == ("n1.xml",)
+    check_all_is_there(where, first, rest, resumed=True)
+
+
+def test_an_index_that_refuses_everything(elastic_url: str, elastic_name: str, files: list[Path]) -> None:
+    """As if its mapping had been changed."""
+    where = f"{elastic_url}/{elastic_name}"
+    body = deepcopy(index_body(DEFAULT_SHAPE, {"format": FORMAT, "joiner": "", "replicas": 0}))
+    body["mappings"]["properties"]["title"] = {"type": "long"}
+    call(where, "PUT", body)
+    for _ in range(2):
+        with pytest.raises(BioqaError, match=r"accepts nothing of .*n1\.xml.*document_parsing_exception"):
+            load_into(where, files)
+    assert call(f"{where}-files/_count")["count"] == 0
+
+
+def test_credentials_that_may_not_write(elastic_url: str, elastic_name: str, files: list[Path]) -> None:
+    allowed = {"ApiKey reader": r"^(?!\w+ \S*_bulk)"}
+    access = Access(api_key=Secret("reader"), patience_s=60)
+    refused = pytest.raises(BioqaError, match="these credentials do not allow it")
+    with Proxy(elastic_url, allowed=allowed) as proxy, refused:
+        load_into(f"{proxy.url}/{elastic_name}", files, access=access)
+    check_all_is_there(f"{elastic_url}/{elastic_name}", load_into(f"{elastic_url}/{elastic_name}", files))

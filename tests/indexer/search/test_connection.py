@@ -1,11 +1,15 @@
 """Reaching Elasticsearch: credentials, TLS, and readable messages for what goes wrong."""
 
+import json
 import logging
+import re
 import socket
 import ssl
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -18,7 +22,7 @@ from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.connection import WrongServer, connect, engine_errors
 from bioqa.indexer.search.elastic import ElasticIndex
 from tests.indexer.documents import document
-from tests.proxies import FakeEngine, Proxy, api_key, basic
+from tests.proxies import FakeEngine, Handler, Proxy, api_key, basic
 
 KEY = "S3cretKeyOfAnIndex"
 PASSWORD = "s3cret-p4ssword"
@@ -160,6 +164,22 @@ def test_credentials_that_do_not_allow_it(guarded: Proxy, elastic_name: str) -> 
     assert PASSWORD not in str(raised.value)
 
 
+def test_a_password_in_any_letters(elastic_url: str) -> None:
+    allowed = {basic("ädä", "pässwort–"): ""}
+    with Proxy(elastic_url, allowed=allowed) as proxy:
+        connect(parse_address(proxy.url), Access(user="ädä", password=Secret("pässwort–"))).close()
+        assert len(proxy.seen) == 1
+
+
+@pytest.mark.parametrize("key", [KEY + "\n", KEY + "\r", f"{KEY}–"])
+def test_a_key_that_no_header_can_hold_is_not_shown(elastic_url: str, key: str) -> None:
+    """The settings refuse it; the client's own error quotes it."""
+    with pytest.raises(BioqaError) as raised:
+        connect(parse_address(elastic_url), Access(api_key=Secret(key)))
+    shown = "".join(traceback.format_exception(raised.value, limit=0))
+    assert KEY not in shown
+
+
 # TLS
 
 
@@ -296,6 +316,129 @@ def test_a_connection_that_breaks(failing: Proxy, index: ElasticIndex) -> None:
         index.search("insulin")
     failing.mend()
     assert len(index.search("insulin")) == 1
+
+
+# Answers that are none
+
+
+class Garbling(Proxy):
+    """Puts another body in place of the answers to some requests."""
+
+    pattern = "^$"
+    change: Callable[[Any], Any] = staticmethod(lambda answer: answer)
+
+    def respond(self, request: Handler, body: bytes) -> None:
+        if not re.search(self.pattern, f"{request.command} {request.path}"):
+            super().respond(request, body)
+            return
+        reply = request.forward(self.target, body)
+        assert reply is not None
+        changed = self.change(json.loads(reply[1]))
+        if isinstance(changed, bytes):
+            request.pass_on(reply[0], changed)
+        else:
+            request.answer(200, changed)
+
+
+@pytest.fixture
+def garbling(elastic_url: str) -> Iterator[Garbling]:
+    with Garbling(elastic_url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def garbled(garbling: Garbling, elastic_name: str) -> Iterator[ElasticIndex]:
+    where = IndexAddress((garbling.url,), elastic_name)
+    with ElasticIndex.create(connect(where), where, patience_s=0.1) as made:
+        round_trip(made)
+        yield made
+
+
+ASKED: dict[str, Callable[[ElasticIndex], object]] = {
+    "/_search": lambda index: index.search("insulin"),
+    "_msearch": lambda index: index.search_many(["insulin"]),
+    "_mget": lambda index: index.get(["1"]),
+    "_stats": lambda index: index.stats(),
+    "_alias": lambda index: index.stats(),
+    "_bulk": lambda index: index.apply([Upsert(document(2))]),
+    "GET /[^/]*$": lambda index: ElasticIndex.open(index.client, index.address),
+    "_settings": lambda index: index.commit(),
+    "_refresh": lambda index: index.commit(),
+}
+
+
+@pytest.mark.parametrize("path", ASKED)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda answer: b"<html>log in</html>",
+        lambda answer: b"",
+        lambda answer: {},
+        lambda answer: [],
+        lambda answer: dict.fromkeys(answer),
+        lambda answer: dict.fromkeys(answer, "x"),
+        lambda answer: {key: {} for key in answer},
+    ],
+    ids=["page", "empty", "object", "list", "nulls", "strings", "objects"],
+)
+def test_an_answer_that_cannot_be_read(
+    garbling: Garbling, garbled: ElasticIndex, path: str, change: Callable[[Any], Any]
+) -> None:
+    if path == "_alias" and change({"index": 1}):
+        pytest.skip("only the names in it are read")
+    garbling.pattern, garbling.change = path, change
+    with pytest.raises(BioqaError, match=r"cannot be read|is none of|sent a|stands for|gave up"):
+        ASKED[path](garbled)
+
+
+@pytest.mark.parametrize("missing", ["_source", "_index", "_score"])
+@pytest.mark.parametrize("path", ["/_search", "_msearch"])
+def test_a_document_that_lacks_something(
+    garbling: Garbling, garbled: ElasticIndex, path: str, missing: str
+) -> None:
+    def change(answer: Any) -> Any:
+        for each in answer.get("responses", [answer]):
+            del each["hits"]["hits"][0][missing]
+        return answer
+
+    garbling.pattern, garbling.change = path, change
+    with pytest.raises(BioqaError, match="none of Elasticsearch's, or is damaged"):
+        ASKED[path](garbled)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"title": 7}, {"parts": [1, -1, 1]}, {"published": "soon"}, {"pmid": None}]
+)
+def test_a_document_that_is_damaged(
+    garbling: Garbling, garbled: ElasticIndex, fields: dict[str, Any]
+) -> None:
+    def change(answer: Any) -> Any:
+        for hit in answer["docs"]:
+            hit["_source"] |= fields
+        return answer
+
+    garbling.pattern, garbling.change = "_mget", change
+    with pytest.raises(BioqaError, match="none of Elasticsearch's, or is damaged"):
+        garbled.get(["1"])
+
+
+@pytest.mark.parametrize("path", ["/_search", "_msearch"])
+@pytest.mark.parametrize(
+    "partial", [{"timed_out": True}, {"terminated_early": True}, {"_shards": {"total": 2, "failed": 1}}]
+)
+def test_a_partial_answer_is_none(
+    garbling: Garbling, garbled: ElasticIndex, path: str, partial: dict[str, Any]
+) -> None:
+    def change(answer: Any) -> Any:
+        if "responses" in answer:
+            return answer | {"responses": [each | partial for each in answer["responses"]]}
+        return answer | partial
+
+    garbling.pattern, garbling.change = path, change
+    asks = (ASKED[path], ASKED["_stats"]) if path == "/_search" else (ASKED[path],)
+    for ask in asks:
+        with pytest.raises(BioqaError, match="sent a partial answer, which is not used"):
+            ask(garbled)
 
 
 def test_a_missing_index(elastic_url: str, elastic_name: str) -> None:
