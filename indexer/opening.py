@@ -5,6 +5,7 @@ Back ends are imported only when needed, as importing each takes time.
 
 from pathlib import Path
 
+from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import Ledger, LoadedFile
 from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.search.address import NO_CREDENTIALS, Access, is_url, parse_address
@@ -59,3 +60,16 @@ def ledger(where: str, access: Access = NO_CREDENTIALS) -> tuple[LoadedFile, ...
     address = parse_address(where)
     with ElasticIndex.open(connect(address, access), address, access.patience_s) as index:
         return tuple(read_ledger(index))
+
+
+def check(where: str) -> int:
+    """Compare the checksums of all files of an embedded index, and return their number.
+
+    Raises ``BioqaError``, naming the file, if one is damaged."""
+    if is_url(where):
+        raise BioqaError("Elasticsearch checks its files itself; --check is for an index in a folder")
+    from bioqa.indexer.releases.folder_shelf import current_folder
+    from bioqa.indexer.search.folder import IndexFolder
+    from bioqa.indexer.search.segments import check_checksums
+
+    return check_checksums(IndexFolder.open(current_folder(Path(where))).path)

@@ -80,9 +80,17 @@ def _counts(what: str, counts: Iterable[Mapping[str, int]]) -> str:
     return f", {what} {total.total()} ({kinds})" if total else ""
 
 
-def info(index: IndexOption = None, json: JsonOption = False) -> None:
+def info(
+    index: IndexOption = None,
+    json: JsonOption = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Read the folder's files, and compare their checksums first.")
+    ] = False,
+) -> None:
     """Show what an index contains: documents, size, and the files that it was loaded from."""
     settings = load_settings(index=index)
+    if check:
+        say(f"files with the right checksum: {opening.check(index_location(settings))}")
     with closing(open_index(settings)) as opened:
         stats = opened.stats()
     entries = opening.ledger(index_location(settings), settings.access())

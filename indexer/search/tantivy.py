@@ -6,6 +6,7 @@ scores of an updated index may differ in the last digits from those of a new one
 """
 
 import shutil
+import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from bioqa.indexer.search.base import Applied, IndexStats
 from bioqa.indexer.search.folder import IndexFolder, Links
 from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
 from bioqa.indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
+from bioqa.indexer.search.segments import META, check_checksums, check_footers, damaged
 
 PMIDS_PER_QUERY = 1000
 """PMIDs looked up by one query."""
@@ -33,6 +35,9 @@ MAX_TIES = 10_000
 
 CANNOT_LOCK = "Failed to acquire Lockfile: IoError"
 """tantivy's message if it cannot create a lock file in the folder."""
+
+PANIC = "PanicException"
+"""Class of a panic of tantivy. It derives from ``BaseException``, and cannot be imported."""
 
 MAX_RELOADS = 5
 """Attempts to open a consistent state while another process is committing."""
@@ -72,6 +77,8 @@ class TantivyIndex:
         """
         index_folder = IndexFolder.create(folder, joiner)
         with tantivy_errors(folder):
+            if (folder / META).exists():
+                check_footers(folder)
             return cls(index_folder, tantivy.Index(schema(), str(folder), reuse=True))
 
     @classmethod
@@ -82,6 +89,7 @@ class TantivyIndex:
         """
         index_folder = IndexFolder.open(folder)
         with tantivy_errors(folder):
+            check_footers(folder)
             try:
                 return cls(index_folder, tantivy.Index.open(str(folder)))
             except ValueError as error:
@@ -100,19 +108,27 @@ class TantivyIndex:
 
     @property
     def name(self) -> str:
-        return self._folder.path.name
+        return self._folder.path.resolve().name
+
+    def check(self) -> int:
+        """Read every file of the index, and compare its checksum. Returns the number of files.
+
+        Raises ``BioqaError`` if one is damaged."""
+        with tantivy_errors(self._folder.path):
+            return check_checksums(self._folder.path)
 
     # Reading
 
     def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
-        query = self._query(question, published_before)
-        if query is None or size < 1:
-            return []
-        searcher = self._searcher()
-        return [
-            Candidate(from_stored(searcher.doc(address)), score)
-            for score, _, address in self._best(searcher, query, size)
-        ]
+        with tantivy_errors(self._folder.path):
+            query = self._query(question, published_before)
+            if query is None or size < 1:
+                return []
+            searcher = self._searcher()
+            return [
+                Candidate(from_stored(searcher.doc(address)), score)
+                for score, _, address in self._best(searcher, query, size)
+            ]
 
     def search_many(
         self, questions: Sequence[str], size: int = 100, published_before: date | None = None
@@ -121,36 +137,41 @@ class TantivyIndex:
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         numbers = [int(pmid) for pmid in pmids if PMID.fullmatch(pmid)]
-        searcher = self._searcher()
-        found = [from_stored(searcher.doc(address)) for address in self._addresses(searcher, numbers)]
+        with tantivy_errors(self._folder.path):
+            searcher = self._searcher()
+            found = [from_stored(searcher.doc(address)) for address in self._addresses(searcher, numbers)]
         return {document.pmid: document for document in found}
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents in ascending order of PMIDs. Needs about 100 bytes of memory per document."""
-        searcher = self._searcher()
-        everything = searcher.search(
-            tantivy.Query.all_query(),
-            limit=max(1, searcher.num_docs),
-            count=False,
-            order_by_field="pmid",
-            order=tantivy.Order.Asc,
-        )
+        with tantivy_errors(self._folder.path):
+            searcher = self._searcher()
+            everything = searcher.search(
+                tantivy.Query.all_query(),
+                limit=max(1, searcher.num_docs),
+                count=False,
+                order_by_field="pmid",
+                order=tantivy.Order.Asc,
+            )
         for _, address in everything.hits:
-            yield from_stored(searcher.doc(address))
+            with tantivy_errors(self._folder.path):
+                document = from_stored(searcher.doc(address))
+            yield document
 
     def stats(self) -> IndexStats:
-        searcher = self._searcher()
-
-        def without(field: str) -> int:
-            lacking = tantivy.Query.term_query(self._schema, field, 0)
-            return int(searcher.search(lacking, limit=1).count)
-
+        with tantivy_errors(self._folder.path):
+            searcher = self._searcher()
+            documents = searcher.num_docs
+            lacking = {
+                field: int(searcher.search(tantivy.Query.term_query(self._schema, field, 0), limit=1).count)
+                for field in ("has_title", "has_abstract")
+            }
         return IndexStats(
             name=self.name,
-            documents=searcher.num_docs,
+            documents=documents,
             size_bytes=self._folder.size_bytes(),
-            without_title=without("has_title"),
-            without_abstract=without("has_abstract"),
+            without_title=lacking["has_title"],
+            without_abstract=lacking["has_abstract"],
             joiner=self._folder.joiner,
         )
 
@@ -158,6 +179,7 @@ class TantivyIndex:
         with tantivy_errors(self._folder.path):
             state = self._folder.state()
             if state != self._seen:
+                check_footers(self._folder.path)
                 self._reload()
                 # The state read before reloading, so that a commit in between is noticed by the next call.
                 self._seen = state
@@ -242,12 +264,13 @@ class TantivyIndex:
 
     def write(self, events: Iterable[EncodedEvent]) -> Applied:
         """``apply`` for encoded events."""
-        writer = self._open_writer()
+        with tantivy_errors(self._folder.path):
+            writer = self._open_writer()
         applied = Applied()
         remaining = iter(events)
         while chunk := list(islice(remaining, PMIDS_PER_QUERY)):
-            self._look_up(event.pmid if isinstance(event, Record) else event for event in chunk)
             with tantivy_errors(self._folder.path):
+                self._look_up(event.pmid if isinstance(event, Record) else event for event in chunk)
                 for event in chunk:
                     if isinstance(event, Record):
                         applied += self._upsert(writer, event)
@@ -260,7 +283,8 @@ class TantivyIndex:
 
         Raises ``BioqaError`` if another process is writing.
         """
-        self._open_writer()
+        with tantivy_errors(self._folder.path):
+            self._open_writer()
 
     def commit(self) -> None:
         """Make all writes visible and durable."""
@@ -331,21 +355,34 @@ class TantivyIndex:
 
 @contextmanager
 def tantivy_errors(folder: Path) -> Iterator[None]:
-    """Convert the ``ValueError``, ``OSError`` and ``RuntimeError`` that tantivy raises into
-    ``BioqaError``."""
+    """Convert what tantivy raises into ``BioqaError``: ``ValueError``, ``OSError``, ``RuntimeError``, and
+    ``PanicException``, which is no ``Exception``. A damaged file can lead to any of them, or to a document
+    that cannot be decoded."""
     try:
         yield
     except (ValueError, OSError, RuntimeError) as error:
-        if CANNOT_LOCK in str(error):
-            raise BioqaError(
-                f"the index in {folder} cannot be locked: let this user write to the folder"
-            ) from error
-        if "No space left" in str(error) or "writer was killed" in str(error):
-            # If its writing threads fail, tantivy does not report why.
-            free = shutil.disk_usage(folder).free
-            if free < HEAP_BYTES:
-                raise BioqaError(
-                    f"cannot write to the index in {folder}: its disk is full ({free / 1e6:.0f} MB free); "
-                    "free some space and run it again"
-                ) from error
-        raise BioqaError(f"the index in {folder} cannot be used: {error}") from error
+        raise BioqaError(_described(error, folder)) from error
+    except (LookupError, TypeError, ArithmeticError, AttributeError, struct.error) as error:
+        raise BioqaError(_damage(folder, f"a document cannot be decoded ({error})")) from error
+    except BaseException as error:
+        if type(error).__name__ != PANIC:
+            raise
+        raise BioqaError(_damage(folder, f"the search engine failed ({str(error)[:200]})")) from error
+
+
+def _described(error: Exception, folder: Path) -> str:
+    if CANNOT_LOCK in str(error):
+        return f"the index in {folder} cannot be locked: let this user write to the folder"
+    if "No space left" in str(error) or "writer was killed" in str(error):
+        # If its writing threads fail, tantivy does not report why.
+        free = shutil.disk_usage(folder).free
+        if free < HEAP_BYTES:
+            return (
+                f"cannot write to the index in {folder}: its disk is full ({free / 1e6:.0f} MB free); "
+                "free some space and run it again"
+            )
+    return f"the index in {folder} cannot be used: {error}"
+
+
+def _damage(folder: Path, what: str) -> str:
+    return f"{damaged(folder, what)}; `bioqa info --check` names the file"

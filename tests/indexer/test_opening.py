@@ -9,7 +9,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.elastic_target import ElasticTarget
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.loading.run import load
-from bioqa.indexer.opening import ledger, open_index, open_target
+from bioqa.indexer.opening import check, ledger, open_index, open_target
 from bioqa.indexer.releases.folder_shelf import FolderShelf
 from bioqa.indexer.releases.serving import ServingIndex
 from bioqa.indexer.search.elastic import ElasticIndex
@@ -53,6 +53,29 @@ def test_a_url_is_an_index_of_elasticsearch(elastic_url: str, elastic_name: str,
         assert isinstance(index, ElasticIndex)
         assert index.stats().documents == 1
     assert [entry.name for entry in ledger(where)] == ["a.xml"]
+
+
+def test_the_checksums_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    load([write(tmp_path / "a.xml", citation(1))], folder, workers=1)
+    assert check(str(folder)) == len([p for p in folder.iterdir() if len(p.stem) == 32])
+    (store, *_) = folder.glob("*.store")
+    store.write_bytes(b"?" + store.read_bytes()[1:])
+    with pytest.raises(BioqaError, match=f"{store.name} has not the content"):
+        check(str(folder))
+    with pytest.raises(BioqaError, match="no such folder"):
+        check(str(tmp_path / "none"))
+    with pytest.raises(BioqaError, match="Elasticsearch checks its files itself"):
+        check("http://localhost:9200/medline")
+
+
+def test_an_index_named_dot_has_the_name_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load([write(tmp_path / "a.xml", citation(1))], tmp_path / "index", workers=1)
+    monkeypatch.chdir(tmp_path / "index")
+    with closing(open_index(".")) as index:
+        assert (index.name, index.stats().name) == ("index", "index")
 
 
 def test_what_is_not_there_is_not_made_for_reading(tmp_path: Path) -> None:
