@@ -26,7 +26,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.loading.ledger import LoadedFile, order
 from bioqa.indexer.loading.parsing import EncodedEvents, Message, Parsed, ParserPool, Refused, Started
-from bioqa.indexer.loading.sequence import Step, steps
+from bioqa.indexer.loading.sequence import Step, candidates, steps, waits_for, with_waits
 from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.search.base import Applied, Rejection
 
@@ -38,6 +38,9 @@ MAX_REJECTIONS = 1000
 
 MAX_REASONS = 20
 """Reasons of rejection that an entry of the ledger counts separately."""
+
+SUSPICIOUS_REJECTIONS = 20
+"""If the search engine rejects a file's every event, and there are this many, loading stops."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -163,6 +166,9 @@ class _Run:
         )
 
     def go(self, stack: ExitStack, stop_at_refused: bool) -> None:
+        if self._target.orders_itself:
+            broken = self._broken(candidates(self._steps, self._target.loaded), stack)
+            self._steps = with_waits(self._steps, self._target.loaded, broken)
         new = self._parsed([s for s in self._steps if s.entry is None and not s.refused], stack)
         loaded: Iterator[Iterator[Message]] | None = None
         for position, step in enumerate(self._steps):
@@ -190,6 +196,15 @@ class _Run:
         paths = [step.path for step in steps]
         pool = ParserPool(paths, target.joiner, self._workers, target.whole_files)
         return stack.enter_context(pool).files()
+
+    def _broken(self, steps: Sequence[Step], stack: ExitStack) -> dict[str, str]:
+        """Parse files without writing them. Returns the names of those that are refused, with the reasons."""
+        broken = {}
+        for step, messages in zip(steps, self._parsed(steps, stack), strict=True):
+            for message in messages:
+                if isinstance(message, Refused):
+                    broken[step.name] = message.reason
+        return broken
 
     def _load(self, position: int, messages: Iterator[Message]) -> None:
         step = self._steps[position]
@@ -240,6 +255,11 @@ class _Run:
                 self._report(position, step.name, min(end.position, step.size_bytes))
         if isinstance(end, Parsed):
             applied = self._target.commit()
+            if len(applied.rejected) == written >= SUSPICIOUS_REJECTIONS:
+                raise BioqaError(
+                    f"the index accepts nothing of {step.path}, so the fault is the index's rather than the "
+                    f"file's, which is not counted as loaded; the first reason: {applied.rejected[0].reason}"
+                )
             if applied.events != written:
                 raise RuntimeError(
                     f"{step.path}: {written} events were written, and the index accounts for {applied.events}"
@@ -260,8 +280,7 @@ class _Run:
         if step.replaces:
             # Its old content is in the index, and cannot be applied again after the pending files.
             for entry in self._pending:
-                reason = f"{entry.name} waits until {step.name}, loaded before and now refused, is repaired"
-                self._refused.append(RefusedFile(entry.name, reason))
+                self._refused.append(RefusedFile(entry.name, waits_for(entry.name, step.name)))
                 self._loaded.remove(entry)
             self._pending.clear()
 

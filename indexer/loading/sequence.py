@@ -1,8 +1,8 @@
 """The plan of a run: which files are loaded already, and in which order files take precedence."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bioqa.bioasq.errors import BioqaError
@@ -61,6 +61,58 @@ def steps(
             Step(path, path.stat().st_size, numbers[position], entry, duplicate, replaces, refused)
         )
     return tuple(planned)
+
+
+def candidates(planned: Sequence[Step], loaded: Sequence[LoadedFile]) -> tuple[Step, ...]:
+    """Return the steps that replace a loaded file before which another step would be loaded with a higher
+    number: if one of them turns out to be broken, that other step has to wait (see ``with_waits``)."""
+    own = _lowest_numbers(loaded)
+    return tuple(
+        step
+        for position, step in enumerate(planned)
+        if step.replaces
+        and not step.refused
+        and any(_is_to_load(before) and before.number > own[step.name] for before in planned[:position])
+    )
+
+
+def with_waits(
+    planned: Sequence[Step], loaded: Sequence[LoadedFile], broken: Mapping[str, str]
+) -> tuple[Step, ...]:
+    """Refuse the ``broken`` steps, by name with the reason, and let those before them wait.
+
+    This is for an index that compares numbers. The replacement of a loaded file gets a new, higher number,
+    and so do new files before it. If it is broken, the old content stays in the index, under its old number,
+    and may come back: then new files before it, loaded now, would override it.
+    """
+    own = _lowest_numbers(loaded)
+    waits: list[Step] = []
+    blocking: list[Step] = []
+    for step in reversed(planned):
+        if not step.refused and step.name in broken:
+            step = replace(step, refused=broken[step.name])
+        behind = next((other for other in reversed(blocking) if step.number > own[other.name]), None)
+        if _is_to_load(step) and behind is not None:
+            step = replace(step, refused=waits_for(step.name, behind.name))
+        if step.refused and step.replaces:
+            blocking.append(step)
+        waits.append(step)
+    return tuple(reversed(waits))
+
+
+def waits_for(name: str, behind: str) -> str:
+    return f"{name} waits until {behind}, loaded before and now refused, is repaired"
+
+
+def _is_to_load(step: Step) -> bool:
+    return step.entry is None and not step.refused
+
+
+def _lowest_numbers(loaded: Sequence[LoadedFile]) -> dict[str, int]:
+    lowest: dict[str, int] = {}
+    for entry in loaded:
+        lowest[entry.name] = min(entry.number, lowest.get(entry.name, entry.number))
+    return lowest
 
 
 def _in_order(files: Sequence[Path]) -> list[Path]:

@@ -308,6 +308,19 @@ def test_what_the_search_engine_rejects_is_counted_and_listed(tmp_path: Path) ->
     assert report.rejections_unlisted == 0
 
 
+def test_a_file_of_which_everything_is_rejected_is_not_noted(tmp_path: Path) -> None:
+    many = range(1, module.SUSPICIOUS_REJECTIONS + 1)
+    target = MemoryTarget(refuses=many)
+    path = write(tmp_path / "a.xml", *(citation(n) for n in many))
+    with pytest.raises(
+        BioqaError, match=r"the index accepts nothing of .*a\.xml, .* first reason: mapping: no"
+    ):
+        load([path], target, workers=1)
+    assert target.loaded == ()
+    few = write(tmp_path / "b.xml", *(citation(n) for n in many[1:]))
+    assert len(load([few], target, workers=1).rejections) == len(many) - 1
+
+
 def test_of_many_rejections_some_are_listed(tmp_path: Path) -> None:
     class Refusing(MemoryTarget):
         def commit(self) -> Applied:
@@ -325,13 +338,14 @@ def test_of_many_rejections_some_are_listed(tmp_path: Path) -> None:
 
     many = range(1, module.MAX_REJECTIONS + 8)
     target = Refusing(refuses=many)
-    files = [write(tmp_path / f"{part}.xml", *(citation(n) for n in many)) for part in "ab"]
+    taken = citation(5000)
+    files = [write(tmp_path / f"{part}.xml", *(citation(n) for n in many), taken) for part in "ab"]
     files[1].write_text(files[1].read_text() + "<!-- another content -->")
     report = load(files, target, workers=1)
     assert len(report.rejections) == module.MAX_REJECTIONS
     assert report.rejections_unlisted == module.MAX_REJECTIONS + 14
     for entry in report.loaded:
-        assert sum(entry.rejected.values()) == entry.records == len(many)
+        assert sum(entry.rejected.values()) == entry.records - 1 == len(many)
         assert entry.rejected["N bytes are too many"] == (len(many) + 1) // 2
         assert len(entry.rejected) == module.MAX_REASONS + 1
         assert max(map(len, entry.rejected)) <= 100
