@@ -183,6 +183,10 @@ class Settings(BaseSettings):
     rate_burst: int = Field(
         default=20, ge=1, le=1_000_000, description="Requests that may arrive at once within the rate."
     )
+    allowed_hosts: str | None = Field(
+        default=None,
+        description="Comma-separated host names by which clients call the service, beside this machine's.",
+    )
     cors_origins: str | None = Field(
         default=None, description="Comma-separated origins whose pages may use the API from a browser."
     )

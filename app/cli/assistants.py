@@ -1,19 +1,25 @@
 """The command that serves language-model assistants: mcp."""
 
 import contextlib
+import socket
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bioqa.app.answers.opening import index_location, load_ranker, open_index
+from bioqa.app.cli.console import say
 from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
+from bioqa.app.environment import key_text
 from bioqa.app.settings import Settings, load_settings
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.secret import Secret
 
 if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
     from bioqa.app.mcp.backends import Backend
 
 INSTALL = "pip install 'httpx2>=2.10' 'mcp>=2.3,<3'"
@@ -39,12 +45,19 @@ def mcp(
     ] = False,
     host: Annotated[str | None, typer.Option(help="Address to listen on with --http. [BIOQA_HOST]")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on with --http. [BIOQA_PORT]")] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allowed-host",
+            metavar="NAME",
+            help="Host name by which clients call it with --http; can be repeated. [BIOQA_ALLOWED_HOSTS]",
+        ),
+    ] = None,
 ) -> None:
     """Serve search and documents to language-model assistants (Model Context Protocol).
 
     Over stdin and stdout, as assistants start it, or over HTTP.
     """
-    from bioqa.app.http.listening import listen
     from bioqa.app.observability import logs
 
     try:
@@ -54,19 +67,45 @@ def mcp(
             raise
         raise BioqaError(f"`bioqa mcp` needs packages that are not installed: {INSTALL}") from error
     settings = load_settings(
-        index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
+        index=index,
+        ranker=ranker,
+        candidates=candidates,
+        device=device,
+        host=host,
+        port=port,
+        allowed_hosts=",".join(allowed_host or []) or None,
     )
-    if http:
-        # The package's server binds by itself, and ends the process in its own way if it cannot.
-        for probe in listen(settings.host, settings.port):
-            probe.close()
-    logs.configure("warning", settings.log_format)
-    with _backend(settings, url, api_key) as backend:
-        server = create_server(backend)
+    with contextlib.ExitStack() as stack:
+        sockets = _listening(settings, stack) if http else []
+        logs.configure("warning", settings.log_format)
+        server = create_server(stack.enter_context(_backend(settings, url, api_key)))
         if http:
-            server.run("streamable-http", host=settings.host, port=settings.port)
+            _serve(server, settings, sockets)
         else:
             server.run("stdio")
+
+
+def _listening(settings: Settings, stack: contextlib.ExitStack) -> list[socket.socket]:
+    from bioqa.app.http.listening import listen
+    from bioqa.app.security.hosts import is_local, parse_hosts
+
+    parse_hosts(settings.allowed_hosts or "")
+    if not is_local(settings.host):
+        say(f"warning: no key protects this server: whoever reaches {settings.host} may use it")
+    return [stack.enter_context(each) for each in listen(settings.host, settings.port)]
+
+
+def _serve(server: "MCPServer[Any]", settings: Settings, sockets: list[socket.socket]) -> None:
+    import uvicorn
+
+    from bioqa.app.mcp.server import http_app
+    from bioqa.app.security.hosts import parse_hosts
+
+    allowed = {settings.host, *parse_hosts(settings.allowed_hosts or "")}
+    config = uvicorn.Config(
+        http_app(server, allowed), log_config=None, log_level="warning", server_header=False
+    )
+    uvicorn.Server(config).run(sockets)
 
 
 @contextlib.contextmanager
@@ -75,8 +114,9 @@ def _backend(settings: Settings, url: str | None, api_key: str | None) -> "Itera
     from bioqa.app.mcp.backends import LocalBackend, RemoteBackend
 
     if url is not None:
-        yield RemoteBackend(url, api_key)
+        yield RemoteBackend(url, _key(api_key))
         return
+    settings.checked()
     index_location(settings)
     # Stdout carries the protocol: what libraries print while they load must not get there.
     with contextlib.redirect_stdout(sys.stderr):
@@ -85,3 +125,10 @@ def _backend(settings: Settings, url: str | None, api_key: str | None) -> "Itera
         yield LocalBackend(service)
     finally:
         service.close()
+
+
+def _key(text: str | None) -> Secret | None:
+    try:
+        return Secret(key) if text and (key := key_text(text)) else None
+    except ValueError as error:
+        raise BioqaError(f"BIOQA_API_KEY (--api-key): {error}") from error

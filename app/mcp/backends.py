@@ -1,6 +1,8 @@
 """Back ends of the tools: a service in this process, or one at a URL."""
 
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import anyio.to_thread
 import httpx2
@@ -9,8 +11,10 @@ from pydantic import BaseModel, ValidationError
 from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.answers.service import Service
 from bioqa.app.http.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
+from bioqa.app.security.hosts import is_local
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.secret import Secret, scrub
 
 TIMEOUT_S = 120.0
 
@@ -53,11 +57,11 @@ class RemoteBackend:
     """A bioqa service at a URL."""
 
     def __init__(
-        self, url: str, api_key: str | None = None, transport: httpx2.AsyncBaseTransport | None = None
+        self, url: str, api_key: Secret | None = None, transport: httpx2.AsyncBaseTransport | None = None
     ) -> None:
-        """``transport`` replaces the network in tests."""
-        self._url = url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        """Raises BioqaError if the URL is not usable. ``transport`` replaces the network in tests."""
+        self._url = _checked(url)
+        self._api_key = api_key
         self._transport = transport
 
     async def search(self, asked: SearchRequest) -> SearchAnswer:
@@ -72,13 +76,28 @@ class RemoteBackend:
         return self._content(response, StoredDocument)
 
     async def _call(self, method: str, path: str, **content: Any) -> httpx2.Response:
+        headers = {"Authorization": f"Bearer {self._api_key.reveal()}"} if self._api_key else {}
+        proxy = None if self._transport else _proxy(self._url)
         try:
-            async with httpx2.AsyncClient(
-                headers=self._headers, transport=self._transport, timeout=TIMEOUT_S
-            ) as client:
+            async with self._client(headers, proxy) as client:
                 return await client.request(method, self._url + path, **content)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise BioqaError(f"the service at {self._url} cannot be reached: {error}") from error
+        except ImportError as error:
+            raise BioqaError(
+                f"the service at {self._url} cannot be asked through the proxy {proxy}: it needs the package "
+                "socksio (pip install socksio); NO_PROXY names hosts that are asked directly"
+            ) from error
+        # ValueError: a proxy's address or a header that cannot be used. OSError: certificates.
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError) as error:
+            reason = scrub(str(error)) or type(error).__name__
+            if proxy:
+                reason += f" (asked through the proxy {proxy}; NO_PROXY names hosts that are asked directly)"
+            raise BioqaError(f"the service at {self._url} cannot be reached: {reason}") from error
+
+    def _client(self, headers: dict[str, str], proxy: str | None) -> httpx2.AsyncClient:
+        # Given a transport, the client does not read the environment's proxies: it would prepare all of them,
+        # and fail for want of a package even where NO_PROXY excludes this host.
+        transport = self._transport or (None if proxy else httpx2.AsyncHTTPTransport())
+        return httpx2.AsyncClient(headers=headers, transport=transport, timeout=TIMEOUT_S)
 
     def _content(self, response: httpx2.Response, model: type[Content]) -> Content:
         try:
@@ -88,3 +107,29 @@ class RemoteBackend:
         except (ValidationError, ValueError, KeyError, TypeError) as error:
             raise BioqaError(f"{self._url} is not a bioqa service, or one of another version") from error
         raise BioqaError(f"the service at {self._url} refused ({response.status_code}): {detail}")
+
+
+def _checked(url: str) -> str:
+    if "@" in url:
+        raise BioqaError(
+            "the service's URL holds a user or password, which messages would show; use BIOQA_API_KEY instead"
+        )
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or parts.query or parts.fragment:
+        raise BioqaError(f"{url} is not the URL of a service: http://host:8000 is expected")
+    return url.rstrip("/")
+
+
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment names for this URL, without its password. None for this machine."""
+    parts = urlsplit(url)
+    name = parts.hostname or ""
+    if is_local(name) or proxy_bypass(name):
+        return None
+    proxies = getproxies()
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    return found.rpartition("@")[2] if found else None

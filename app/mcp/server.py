@@ -4,21 +4,25 @@ Tools with structured results, as the Model Context Protocol defines them. Error
 the tool's errors, for the model to read and correct.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
 from pydantic import BeforeValidator, Field
+from starlette.types import ASGIApp
 
 from bioqa.app.http.schemas import Day, SearchRequest
 from bioqa.app.mcp.backends import Backend
+from bioqa.app.mcp.hosts import AllowedHosts
 from bioqa.app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
 from bioqa.app.version import version
 from bioqa.bioasq.domain import MAX_ITEMS
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.secret import scrub
 
 INSTRUCTIONS = (
     "Searches an index of MEDLINE citations (titles and abstracts) and returns sentences to cite. Ask "
@@ -45,7 +49,18 @@ Question = Annotated[
     str,
     Field(min_length=1, description="One question in plain English, not a query with operators."),
 ]
-Most = Annotated[int, Field(ge=0, le=100)]
+
+
+def _most(value: object) -> object:
+    # Typed clients send null for an option that is not set.
+    return MAX_ITEMS if value is None else value
+
+
+def _day(value: object) -> object:
+    return None if value == "" else value
+
+
+Most = Annotated[int, BeforeValidator(_most), Field(ge=0, le=100)]
 Pmid = Annotated[
     str,
     BeforeValidator(_pmid),
@@ -53,6 +68,7 @@ Pmid = Annotated[
 ]
 PublishedBefore = Annotated[
     Day | None,
+    BeforeValidator(_day),
     Field(description="YYYY-MM-DD: only articles published before that day, and those without a date."),
 ]
 
@@ -73,6 +89,13 @@ def create_server(backend: Backend) -> MCPServer[Any]:
     return server
 
 
+def http_app(server: MCPServer[Any], allowed_hosts: Collection[str]) -> ASGIApp:
+    """Create the application that serves streamable HTTP at ``/mcp`` to those who know it by such a name."""
+    # The package's own check of names knows no addresses and does not say what to do.
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    return AllowedHosts(server.streamable_http_app(transport_security=unchecked), allowed_hosts)
+
+
 def _reporting_errors(
     tool: Callable[Arguments, Awaitable[Result]],
 ) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
@@ -83,7 +106,7 @@ def _reporting_errors(
         try:
             return await tool(*args, **kwargs)
         except BioqaError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(scrub(str(error))) from error
 
     return call
 

@@ -1,8 +1,11 @@
 """Where the tools' answers come from, and what is told when they cannot."""
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import httpx2
+import pytest
 from fastapi import FastAPI
 
 from bioqa.app.answers.service import Service
@@ -10,6 +13,7 @@ from bioqa.app.mcp.backends import LocalBackend, RemoteBackend
 from bioqa.app.mcp.server import create_server
 from bioqa.app.settings import Settings
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.secret import Secret
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.mcp.calls import answered, refused
@@ -50,9 +54,76 @@ def test_the_key_reaches_the_service() -> None:
         return httpx2.Response(401, json={"detail": "an API key is needed"})
 
     transport = httpx2.MockTransport(answer)
-    for key in ("secret", None):
+    for key in (Secret("secret"), None):
         backend = RemoteBackend("http://bioqa.test", key, transport)
         said = refused(create_server(backend), "get_document", pmid="1")
         assert said.endswith("the service at http://bioqa.test refused (401): an API key is needed")
         assert "secret" not in said
     assert seen == ["Bearer secret", None]
+
+
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in PROXIES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    # As where the package is not installed.
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    "proxy", ["socks5://127.0.0.1:9", "http://ada:s3cret@127.0.0.1:9", "127.0.0.1:9", "what://x"]
+)
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "localhost:1", "[::1]:1", "direct.test:1"])
+def test_this_machine_and_no_proxy_are_asked_directly(
+    environment: pytest.MonkeyPatch, proxy: str, host: str
+) -> None:
+    environment.setenv("ALL_PROXY", proxy)
+    environment.setenv("NO_PROXY", "direct.test")
+    said = refused(create_server(RemoteBackend(f"http://{host}")), "search", question="a")
+    assert f"the service at http://{host} cannot be reached: " in said
+    assert "proxy" not in said
+
+
+@pytest.mark.parametrize(
+    ("proxy", "words"),
+    [
+        ("socks5://127.0.0.1:9", "it needs the package socksio (pip install socksio)"),
+        ("http://ada:s3cret@127.0.0.1:9", "(asked through the proxy 127.0.0.1:9; NO_PROXY names hosts"),
+        ("127.0.0.1:9", "(asked through the proxy 127.0.0.1:9; NO_PROXY names hosts"),
+        ("what://ada:s3cret@x", "the proxy x"),
+    ],
+)
+def test_a_proxy_that_does_not_do_is_named(environment: pytest.MonkeyPatch, proxy: str, words: str) -> None:
+    environment.setenv("HTTP_PROXY", proxy)
+    said = refused(create_server(RemoteBackend("http://elsewhere.test")), "search", question="a")
+    assert words in said
+    assert "s3cret" not in said
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:8000", "ftp://host", "http://", "http://[", "http://host:x", "http://h/?q=1"]
+)
+def test_what_is_no_url_is_refused_at_once(url: str) -> None:
+    with pytest.raises(BioqaError, match="http://host:8000 is expected"):
+        RemoteBackend(url)
+
+
+def test_a_url_with_a_password_is_refused_and_not_shown() -> None:
+    with pytest.raises(BioqaError, match="user or password") as caught:
+        RemoteBackend("http://ada:s3cret@host:8000")
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_foreign_message_that_quotes_the_key_is_scrubbed() -> None:
+    def fail(request: httpx2.Request) -> Any:
+        raise httpx2.LocalProtocolError(f"Illegal header value {request.headers['authorization']!r}")
+
+    backend = RemoteBackend("http://bioqa.test", Secret("S3CRETKEY9"), httpx2.MockTransport(fail))
+    said = refused(create_server(backend), "search", question="a")
+    assert "Illegal header value" in said
+    assert "S3CRETKEY9" not in said

@@ -67,6 +67,14 @@ def test_search_by_date_and_without_snippets(backend: Backend) -> None:
     assert found["snippets"] == []
 
 
+def test_null_is_not_given(backend: Backend) -> None:
+    server = create_server(backend)
+    nothing = {"max_documents": None, "max_snippets": None, "published_before": None}
+    given, default = (answered(server, "search", question=BODY, **options) for options in (nothing, {}))
+    assert given == default
+    assert answered(server, "search", question=BODY, published_before="") == default
+
+
 def test_an_empty_result_says_why(backend: Backend) -> None:
     found = answered(create_server(backend), "search", question="Zebra?")
     assert (found["documents"], found["snippets"]) == ([], [])

@@ -1,0 +1,67 @@
+"""The names by which clients may call a server: other names are those of DNS rebinding.
+
+A page of a site whose name suddenly resolves to this machine may read everything that a browser here may. Its
+requests carry that site's name in their Host header, which is how they are told from others.
+"""
+
+import re
+from collections.abc import Collection
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from bioqa.bioasq.errors import BioqaError
+
+ANY = "*"
+_NAME = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\*")
+
+
+class HostsError(BioqaError):
+    """A host name in the settings is not valid."""
+
+
+def parse_hosts(text: str) -> frozenset[str]:
+    """Parse names separated by commas; ``*.example.org`` means all below it, ``*`` any. Raises HostsError."""
+    names = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
+    for name in sorted(names):
+        if not _NAME.fullmatch(name):
+            raise HostsError(
+                f"BIOQA_ALLOWED_HOSTS: {name!r} is not a host name; "
+                "one is like bioqa.example.org, without scheme, port and path"
+            )
+    return names
+
+
+def is_allowed(host: str, allowed: Collection[str]) -> bool:
+    """Whether the Host header names this server: by an address, a name of this machine, or an allowed name.
+
+    An address is safe, for there is no name in it that could have been made to resolve to this machine.
+    """
+    name = host_name(host)
+    if ANY in allowed or name in allowed or is_local(name):
+        return True
+    if any(known.startswith("*.") and name.endswith(known[1:]) for known in allowed):
+        return True
+    return _is_address(name)
+
+
+def is_local(name: str) -> bool:
+    """Whether a host's name or address means this machine."""
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    return _is_address(name) and ip_address(name).is_loopback
+
+
+def host_name(host: str) -> str:
+    """The name or address of a Host header or of an origin, without port; empty if there is none."""
+    try:
+        return (urlsplit(host if "://" in host else f"//{host}").hostname or "").removesuffix(".")
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
