@@ -284,6 +284,18 @@ class Settings(BaseSettings):
     max_batches: int = Field(
         default=100, ge=1, description="Number of unfinished batches; more are refused with 429."
     )
+    kept_batches: int = Field(
+        default=1000, ge=1, description="Finished batches that are kept; of more, the oldest are removed."
+    )
+    kept_bytes: int = Field(
+        default=1_000_000_000, ge=1000, description="The same, by the size of their questions and answers."
+    )
+    key_share: float = Field(
+        default=0.25,
+        gt=0,
+        le=1,
+        description="The share of unfinished and of finished batches that one API key may have.",
+    )
     batch_days: int = Field(default=30, ge=1, le=36_500, description="Days that a finished batch is kept.")
 
     def __getattr__(self, name: str) -> Any:

@@ -15,8 +15,9 @@ from bioqa.app.http.errors import FieldError, documented, problem
 from bioqa.app.http.schemas import Submission
 from bioqa.app.jobs.batches import BatchJobs, NoSubmission
 from bioqa.app.jobs.intake import TestSetLimits, entries
-from bioqa.app.jobs.records import BatchJob, Entry, State
+from bioqa.app.jobs.records import NOBODY, BatchJob, Entry, State, Viewer
 from bioqa.app.jobs.store import KeyReused, TooManyBatches
+from bioqa.app.security.keys import ApiKey
 from bioqa.bioasq.errors import BioqaError
 
 router = APIRouter(prefix="/v1/bioasq/batches", tags=["batches"])
@@ -66,6 +67,7 @@ class BatchStatus(BaseModel):
     restarts: list[BatchRestart] = Field(
         description="When it was started anew, and why: all answers come from one ranker and one index."
     )
+    owner: str | None = Field(description="The key that submitted it; null where there are no keys.")
     location: str
     submission: str | None = Field(description="Address of its submission; null unless it is done.")
 
@@ -89,7 +91,16 @@ def _batches(request: Request) -> BatchJobs:
 CurrentBatches = Annotated[BatchJobs, Depends(_batches)]
 
 
+def _viewer(request: Request) -> Viewer:
+    key: ApiKey | None = getattr(request.state, "key", None)
+    return NOBODY if key is None else Viewer(key.name, key.is_admin)
+
+
+CurrentViewer = Annotated[Viewer, Depends(_viewer)]
+
+
 def _known(
+    request: Request,
     id: Annotated[
         str,
         Path(
@@ -99,9 +110,12 @@ def _known(
         ),
     ],
     batches: CurrentBatches,
+    viewer: CurrentViewer,
 ) -> BatchJob:
     found = batches.get(id)
-    if found is None:
+    if found is not None:
+        request.state.batch = found.id  # for the log, whether or not it may be seen
+    if found is None or not viewer.sees(found.owner):
         raise HTTPException(404, "there is no such batch; it may have been removed")
     return found
 
@@ -155,6 +169,7 @@ async def submit_a_test_set(
     response: Response,
     batches: CurrentBatches,
     uploads: CurrentUploads,
+    viewer: CurrentViewer,
     key: Key,
     ranker: RankerParameter = None,
 ) -> Response | BatchDetails:
@@ -165,13 +180,15 @@ async def submit_a_test_set(
     upload = await uploads.receive(request)
     try:
         taken, asked = await uploads.parse(_taken, upload, ranker, batches.limits)
-        batch, new = await uploads.work(batches.submit, taken, asked, key)
+        batch, new = await uploads.work(batches.submit, taken, asked, key, viewer)
+        request.state.batch = batch.id
         status = await uploads.work(details, batches, batch)
     except KeyReused:
         raise FieldError("Idempotency-Key", "was used for another test set or ranker") from None
     except TooManyBatches:
         headers = {"Retry-After": str(FULL_RETRY_AFTER_S)}
-        return problem(429, "too many batches are unfinished; wait until one is done", headers=headers)
+        detail = "too many batches are unfinished, of yours or in all; wait until one is done"
+        return problem(429, detail, headers=headers)
     response.headers["Location"] = status.location
     response.status_code = 202 if new else 200
     return status
@@ -195,13 +212,14 @@ def _taken(upload: Upload, ranker: str | None, limits: TestSetLimits) -> tuple[l
 @router.get("", responses=documented(422, 503))
 def the_batches(
     batches: CurrentBatches,
+    viewer: CurrentViewer,
     limit: Annotated[int, Query(ge=1, le=100, description="Maximum number of batches.")] = 20,
     before: Annotated[
         int | None, Query(ge=1, le=2**53, description="``next`` of the page before this one.")
     ] = None,
 ) -> BatchPage:
     """List the batches, newest first."""
-    found = batches.page(limit + 1, before)
+    found = batches.page(limit + 1, before, viewer)
     shown = found[:limit]
     return BatchPage(
         batches=[BatchStatus(**status(batches, batch)) for batch in shown],
@@ -290,6 +308,7 @@ def status(batches: BatchJobs, batch: BatchJob) -> dict[str, Any]:
         "ranker": None if source is None else BatchRanker(name=source.ranker, hash=source.ranker_hash),
         "index": None if source is None else source.index,
         "restarts": [BatchRestart(at=_moment(r.at), reason=r.reason) for r in batch.restarts],
+        "owner": batch.owner,
         "location": location,
         "submission": f"{location}/submission" if batch.state is State.DONE else None,
     }

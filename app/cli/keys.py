@@ -9,7 +9,7 @@ import typer
 from bioqa.app.cli.console import out, print_json, say
 from bioqa.app.cli.options import JsonOption
 from bioqa.app.security import keyfile
-from bioqa.app.security.keys import ApiKey, ApiKeyError, digest, new_secret
+from bioqa.app.security.keys import ADMIN, ApiKey, ApiKeyError, digest, new_secret
 from bioqa.app.settings import load_settings
 
 keys = typer.Typer(no_args_is_help=True, help="API keys of the service: new, list, revoke.")
@@ -36,17 +36,19 @@ def new(
             "--expires", formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="First day on which it is refused."
         ),
     ] = None,
+    admin: Annotated[bool, typer.Option("--admin", help="It sees and removes everybody's batches.")] = False,
 ) -> None:
     """Create a key, print it, and add its hash to the file. The key itself is stored nowhere."""
     path, secret = _file(file), new_secret()
-    keyfile.add(path, ApiKey(name, digest(secret), per_minute, burst, expires.date() if expires else None))
+    day, role = expires.date() if expires else None, ADMIN if admin else None
+    keyfile.add(path, ApiKey(name, digest(secret), per_minute, burst, day, role))
     say(f"the key of {name}, whose hash is now in {path}:")
     typer.echo(secret)
 
 
 @keys.command("list")
 def list_keys(file: FileOption = None, as_json: JsonOption = False) -> None:
-    """List the names of the keys with their limits and expiry dates."""
+    """List the names of the keys with their limits, expiry dates and roles."""
     known, today = keyfile.read(_file(file)), keyfile.today()
     for key in known:
         limits = {

@@ -1,8 +1,12 @@
 """uvicorn with draining: when told to end, it answers accepted requests first, and reports not ready."""
 
 import logging
+import signal
 import socket
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 from typing import cast
@@ -33,9 +37,13 @@ class Server(uvicorn.Server):
     signal.
     """
 
-    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+    def __init__(
+        self, config: uvicorn.Config, service: Service, clean_up: Callable[[], None] = lambda: None
+    ) -> None:
+        """``clean_up`` is called at the end, also after a second signal, which skips much."""
         super().__init__(config)
         self._service = service
+        self._clean_up = clean_up
         self._signal: int | None = None
         self._until = 0.0
 
@@ -52,6 +60,27 @@ class Server(uvicorn.Server):
         for each in sockets or ():
             host, port = each.getsockname()[:2]
             log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().shutdown(sockets)
+        finally:
+            self._clean_up()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A terminal that is closed ends the service as SIGTERM does, unless it was started to outlive it."""
+        with super().capture_signals():
+            if threading.current_thread() is not threading.main_thread():
+                yield
+                return
+            before = signal.getsignal(signal.SIGHUP)
+            if before == signal.SIG_DFL:
+                signal.signal(signal.SIGHUP, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(signal.SIGHUP, before)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self._signal is None and self.started:
@@ -95,4 +124,4 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=CLOSING_S,
     )
-    return Server(config, app.state.service)
+    return Server(config, app.state.service, lambda: app.state.batches.close())

@@ -8,9 +8,19 @@ from bioqa.app.answers.refusals import BatchesUnavailable
 from bioqa.app.answers.service import Service
 from bioqa.app.http.errors import FieldError
 from bioqa.app.jobs import submission
-from bioqa.app.jobs.database import Database
+from bioqa.app.jobs.database import Database, remove_left_ones
 from bioqa.app.jobs.intake import TestSetLimits, content_hash
-from bioqa.app.jobs.records import BatchJob, Entry, QuestionFault, State, Tally
+from bioqa.app.jobs.records import (
+    EVERYBODY,
+    NOBODY,
+    BatchJob,
+    BatchLimits,
+    Entry,
+    QuestionFault,
+    State,
+    Tally,
+    Viewer,
+)
 from bioqa.app.jobs.runner import Runner, concurrency
 from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult
@@ -31,12 +41,19 @@ class BatchJobs:
     def __init__(self, service: Service, folder: Path | None) -> None:
         self._service = service
         self._database = Database(folder)
-        self._store = Store(self._database)
+        settings = service.settings
+        self._store = Store(
+            self._database,
+            BatchLimits(settings.max_batches, settings.kept_batches, settings.kept_bytes, settings.key_share),
+        )
+        service.watched.append(self._database)
         self._runners: list[Runner] = []
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Answer batches in this event loop until the context is left."""
+        """Answer batches in this event loop until the context is left; then temporary ones are removed."""
+        self._database.start()
+        remove_left_ones()
         runner = Runner(self._service, self._store, self._database)
         runner.start()
         self._runners.append(runner)
@@ -47,6 +64,12 @@ class BatchJobs:
             self._service.watched.remove(runner.task)
             self._runners.remove(runner)
             await runner.stop()
+            if not self._runners:
+                self.close()
+
+    def close(self) -> None:
+        """Remove batches that are not to be kept. Later calls raise BatchesUnavailable."""
+        self._database.close()
 
     @property
     def kept(self) -> bool:
@@ -59,10 +82,14 @@ class BatchJobs:
         return TestSetLimits(settings.max_testset_questions, settings.max_question_characters)
 
     def submit(
-        self, taken: Sequence[Entry], ranker: str | None = None, key: str | None = None
+        self,
+        taken: Sequence[Entry],
+        ranker: str | None = None,
+        key: str | None = None,
+        viewer: Viewer = NOBODY,
     ) -> tuple[BatchJob, bool]:
         """A test set's batch, and whether it is new, or known by its idempotency key. ``taken``: what
-        ``entries`` makes of a test set.
+        ``entries`` makes of a test set. It belongs to ``viewer``.
 
         Raises UnknownRanker, TooManyBatches and KeyReused.
         """
@@ -74,21 +101,22 @@ class BatchJobs:
             ranker=ranker,
             candidates=settings.candidates,
             key=key,
-            max_unfinished=settings.max_batches,
+            owner=viewer.name,
         )
         for runner in [*self._runners]:
             runner.wake()
         batch = self._store.get(identifier)
         if batch is None:  # removed between the two calls
-            return self.submit(taken, ranker, key)
+            return self.submit(taken, ranker, key, viewer)
         return batch, new
 
     def get(self, identifier: str) -> BatchJob | None:
+        """Return a batch, whoever may see it, or None."""
         return self._store.get(identifier)
 
-    def page(self, size: int, before: int | None = None) -> list[BatchJob]:
-        """Return batches, newest first; ``before``: only those with a smaller number."""
-        return self._store.page(size, before)
+    def page(self, size: int, before: int | None = None, viewer: Viewer = EVERYBODY) -> list[BatchJob]:
+        """Return the batches that the viewer sees, newest first; ``before``: those with a smaller number."""
+        return self._store.page(size, before, viewer)
 
     def tally(self) -> Tally:
         return self._store.tally()

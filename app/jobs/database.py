@@ -5,20 +5,41 @@ data survive the end of the process and, as commits are synced, a power cut.
 """
 
 import logging
+import os
 import shutil
 import sqlite3
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from bioqa.app.answers.refusals import BatchesUnavailable
+from bioqa.bioasq.locks import FileLock, LockTaken
 
 APPLICATION_ID = 0x62696F71  # "bioq"
 FILE_NAME = "batches.sqlite"
-BUSY_S = 10.0
+LOCK_NAME = "batches.lock"
+TEMPORARY = "bioqa-batches-"
+
+STARTING_S = 10.0
+"""How long is waited for a file that is locked, at the start."""
+
+BUSY_S = 2.0
+"""The same later, where a client waits."""
+
+STILL_BUSY_S = 0.1
+"""The same as long as others have waited in vain: threads that all wait would hold up everything else."""
+
+BROKEN_S = 60.0
+"""How long the service is not ready after the file could not be read or written."""
+
+NEW_S = 5.0
+"""A temporary folder that is no older may not be locked yet."""
+
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 OLDEST_SQLITE = (3, 37, 0)  # strict tables
 
 MIGRATIONS = (
@@ -64,6 +85,16 @@ MIGRATIONS = (
     ) STRICT;
     CREATE INDEX questions_by_state ON questions (batch, state, position, seconds, degraded);
     """,
+    # Batches that are older than this belong to nobody. Where there are owners, idempotency keys begin with
+    # theirs, so that the column may stay unique.
+    """
+    ALTER TABLE batches ADD COLUMN owner TEXT;
+    ALTER TABLE batches ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+    UPDATE batches SET bytes = (
+        SELECT coalesce(sum(length(CAST(body AS BLOB)) + coalesce(length(CAST(answer AS BLOB)), 0)), 0)
+        FROM questions WHERE batch = number
+    )
+    """,
 )
 """The n-th migration (from 1) brings the schema to version n."""
 
@@ -71,24 +102,62 @@ log = logging.getLogger("bioqa")
 
 
 class Database:
-    """The file in ``folder``; if None, a temporary file that is deleted when the process ends."""
+    """The file in ``folder``; if None, a temporary file that is deleted when the service ends.
+
+    Readable by its owner only, as questions can be about patients. If it is deleted while in use, an empty
+    one takes its place.
+    """
+
+    name = "batches database"
 
     def __init__(self, folder: Path | None) -> None:
+        """Raises BatchesUnavailable if the file in ``folder`` cannot be used."""
         self.kept = folder is not None
+        self.failures = 0
+        """How often the file could not be used."""
         self._given = folder
-        self._opened: Path | None = None
+        self._file: _File | None = None
+        self._closed = False
         self._lock = threading.Lock()
+        self._busy_at = self._broken_at = -1e9
         if folder is not None:
-            self._open()
+            self._open(STARTING_S)
 
     @property
     def opened(self) -> bool:
         """Whether the file exists: a temporary one is created on first use."""
-        return self._opened is not None
+        return not self._closed and (self.kept or self._file is not None)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why batches cannot be kept at the moment; None if they can."""
+        if not self.opened:
+            return None
+        try:
+            with self.reading() as connection:
+                connection.execute("SELECT count(*) FROM batches").fetchone()
+        except BatchesUnavailable as error:
+            log.error("not ready: %s", error)
+        else:
+            if time.monotonic() - self._broken_at > BROKEN_S:
+                return None
+        return "the file of batches is damaged, locked or cannot be reached; see the service's log"
 
     def folder(self) -> Path:
         """Return the file's folder. Raises BatchesUnavailable."""
-        return self._open()
+        return self._open().folder
+
+    def start(self) -> None:
+        """Use it again after ``close``."""
+        self._closed = False
+
+    def close(self) -> None:
+        """Remove a temporary file; others are left whole. Later uses raise BatchesUnavailable."""
+        with self._lock:
+            self._closed = True
+            if self._file is not None:
+                self._file.close()
+                self._file = None
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -104,8 +173,9 @@ class Database:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        path = self._open() / FILE_NAME
-        with _errors(path), closing(_connect(path)) as connection:
+        path = self._open().path
+        wait_s = STILL_BUSY_S if time.monotonic() - self._busy_at < BUSY_S else BUSY_S
+        with self._counting(), _errors(path), closing(_connect(path, wait_s)) as connection:
             connection.execute(begin)
             try:
                 yield connection
@@ -114,36 +184,134 @@ class Database:
                 raise
             connection.commit()
 
-    def _open(self) -> Path:
+    def _open(self, wait_s: float = BUSY_S) -> "_File":
         with self._lock:
-            if self._opened is None:
-                self._opened = self._prepared()
-            return self._opened
+            if self._closed:
+                raise BatchesUnavailable("the file of batches is closed: the service has ended")
+            if self._file is not None and not self._file.is_there():
+                log.error("%s was deleted while in use: its batches are lost", self._file.path)
+                self._file.close()
+                self._file = None
+            if self._file is None:
+                with self._counting():
+                    self._file = _File(self._given, wait_s)
+            return self._file
 
-    def _prepared(self) -> Path:
-        folder = self._given
-        if folder is None:
-            folder = Path(tempfile.mkdtemp(prefix="bioqa-batches-"))
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-            log.warning("BIOQA_DATA_DIR is not set: batches are lost when the service ends")
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            yield
+        except BatchesUnavailable as error:
+            self.failures += 1
+            if getattr(error.__cause__, "sqlite_errorcode", None) in _BUSY:
+                self._busy_at = time.monotonic()
+            else:
+                self._broken_at = time.monotonic()
+            raise
+
+
+class _File:
+    """The file, open and of the present schema. Raises BatchesUnavailable."""
+
+    def __init__(self, given: Path | None, wait_s: float) -> None:
+        lock: FileLock | None = None
+        try:
+            if given is None:
+                self.folder = Path(tempfile.mkdtemp(prefix=TEMPORARY))
+                lock = FileLock(self.folder)  # so that no other process takes it for a left one
+                log.warning("BIOQA_DATA_DIR is not set: batches are lost when the service ends")
+            else:
+                self.folder = given
+                _make(given)
         except OSError as error:
-            raise BatchesUnavailable(f"{folder}: cannot be created: {error.strerror or error}") from error
-        path = folder / FILE_NAME
-        with _errors(path):
-            # Kept open: SQLite writes the log back, which is slow, whenever the last connection is closed.
-            connection = _connect(path)
-            weakref.finalize(self, connection.close)
-            _migrate(connection, path)
-        return folder
+            raise BatchesUnavailable(f"{given}: cannot be created: {error.strerror or error}") from error
+        self.path = self.folder / FILE_NAME
+        # Kept open: SQLite writes the log back, which is slow, whenever the last connection is closed.
+        connection = self._prepared(wait_s, locked=lock is not None)
+        self._identity = _identity(self.path)
+        temporary = self.folder if given is None else None
+        self.close = weakref.finalize(self, _close, connection, temporary, lock)
+
+    def is_there(self) -> bool:
+        return _identity(self.path) == self._identity
+
+    def _prepared(self, wait_s: float, locked: bool) -> sqlite3.Connection:
+        try:
+            # One process at a time, or another's new file could lose its log.
+            with nullcontext() if locked else FileLock(self.folder, wait=True):
+                if not self.path.exists():
+                    for ending in ("-wal", "-shm"):  # a deleted file's
+                        self.path.with_name(FILE_NAME + ending).unlink(missing_ok=True)
+                    os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+                with _errors(self.path):
+                    connection = _connect(self.path, wait_s)
+                    _migrate(connection, self.path)
+                _make_private(self.folder)
+        except OSError as error:
+            raise BatchesUnavailable(f"{self.path}: cannot be created: {error.strerror or error}") from error
+        return connection
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+def _close(connection: sqlite3.Connection, temporary: Path | None, lock: FileLock | None) -> None:
+    connection.close()
+    if temporary is not None:
+        shutil.rmtree(temporary, ignore_errors=True)
+    if lock is not None:
+        lock.close()
+
+
+def remove_left_ones() -> None:
+    """Remove the temporary folders of processes that were killed, and could not do so themselves."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
+        with suppress(OSError, LockTaken):
+            state = folder.lstat()
+            if not folder.is_dir() or folder.is_symlink() or state.st_uid != os.geteuid():
+                continue
+            if time.time() - state.st_mtime < NEW_S:
+                continue
+            with FileLock(folder):
+                if (folder / LOCK_NAME).exists():
+                    FileLock(folder / LOCK_NAME).close()  # all that older versions locked
+                shutil.rmtree(folder)
+                log.warning("%s removed: batches of a service that was killed", folder)
+
+
+def _make(folder: Path) -> None:
+    if not folder.is_dir():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _make_private(folder: Path) -> None:
+    """Everything here becomes its owner's alone, and the folder too unless it holds other files."""
+    own = [folder / name for name in (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME)]
+    (folder / LOCK_NAME).touch(0o600)
+    if set(folder.iterdir()) <= set(own):
+        own.append(folder)
+    for path in own:
+        with suppress(FileNotFoundError):
+            state = path.stat()
+            if state.st_uid == os.geteuid() and state.st_mode & 0o077:
+                path.chmod(state.st_mode & 0o700)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino
+
+
+def _connect(path: Path, wait_s: float) -> sqlite3.Connection:
+    # Never made here: an empty file in the place of a deleted one would have no tables.
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(
+        address, uri=True, timeout=wait_s, isolation_level=None, check_same_thread=False
+    )
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
     return connection
 
 

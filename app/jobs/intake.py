@@ -13,6 +13,8 @@ from bioqa.app.jobs.records import Entry
 from bioqa.bioasq.golden import TYPES
 from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
 
+LONGEST_ID = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class TestSetLimits:
@@ -54,17 +56,20 @@ def _entry(position: int, question: object, seen: set[str], most_characters: int
     fault = _fault(question, most_characters)
     entry = question if isinstance(question, Mapping) else {}
     identifier = _text(entry.get("id")) or None
+    if identifier is not None and len(identifier) > LONGEST_ID:
+        identifier = None
+        fault = fault or ("id", f"must have at most {LONGEST_ID} characters")
     if fault is None and identifier in seen:
         fault = ("id", "duplicate question id")
     if identifier in seen:
         identifier = None  # the submission uses it for the earlier question
     elif identifier is not None:
         seen.add(identifier)
-    kind = entry.get("type")
+    kind, body = entry.get("type"), _text(entry.get("body"))
     field, message = fault or ("", None)
     return Entry(
         id=identifier,
-        body=_text(entry.get("body")),
+        body=body if fault is None else body[:most_characters],
         type=kind if isinstance(kind, str) and kind in TYPES else None,
         field=f"questions[{position}]" + (f".{field}" if field else ""),
         fault=message,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 from typing import Any
 
 from bioqa.bioasq.domain import Question
@@ -18,6 +19,42 @@ class State(StrEnum):
     @property
     def finished(self) -> bool:
         return self not in (State.QUEUED, State.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who asks for batches: a key's name, which owns what it submits; None where there are no keys."""
+
+    name: str | None = None
+    sees_all: bool = False
+
+    def sees(self, owner: str | None) -> bool:
+        return self.sees_all or owner == self.name
+
+
+EVERYBODY = Viewer(sees_all=True)
+NOBODY = Viewer()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLimits:
+    """How many batches there may be at once, and of what size in all."""
+
+    unfinished: int = 100
+    finished: int = 1000
+    finished_bytes: int = 1_000_000_000
+    share: float = 1.0
+    """Of each of them that one owner may take."""
+
+    def of_one(self, owner: str | None) -> "BatchLimits":
+        """What that owner may take; where there are no owners, all of it."""
+        if owner is None:
+            return self
+        return BatchLimits(
+            ceil(self.unfinished * self.share),
+            ceil(self.finished * self.share),
+            ceil(self.finished_bytes * self.share),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,5 +173,7 @@ class BatchJob:
     restarts: tuple[Restart, ...]
     waits_for: str | None
     reason: str | None
+    owner: str | None
+    """Name of the key that submitted it."""
     seconds_a_question: float | None
     """Mean over the latest answers; None before the first."""

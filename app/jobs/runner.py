@@ -18,7 +18,7 @@ from bioqa.app.answers.answering import Answer, IndexUnavailable, LoadedRanker, 
 from bioqa.app.answers.refusals import BatchesUnavailable, Draining, QueueFull, RankingFailed, TimedOut
 from bioqa.app.answers.service import Service, UnknownRanker
 from bioqa.app.answers.supervision import Supervised
-from bioqa.app.jobs.database import Database
+from bioqa.app.jobs.database import LOCK_NAME, Database
 from bioqa.app.jobs.records import AnswerSource, BatchJob, State, StoredAnswer, WaitingQuestion
 from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult, faults_of, submission
@@ -147,7 +147,7 @@ class Runner:
         """Return whether this process holds, or has just taken, the lock of the one that answers batches."""
         if self._lock is None:
             try:
-                self._lock = FileLock(self._database.folder() / "batches.lock")
+                self._lock = FileLock(self._database.folder() / LOCK_NAME)
             except LockTaken:
                 return False
             except OSError as error:

@@ -9,8 +9,10 @@ from typing import Any
 
 from bioqa.app.jobs.database import Database
 from bioqa.app.jobs.records import (
+    EVERYBODY,
     AnswerSource,
     BatchJob,
+    BatchLimits,
     Entry,
     QuestionCounts,
     QuestionFault,
@@ -18,6 +20,7 @@ from bioqa.app.jobs.records import (
     State,
     StoredAnswer,
     Tally,
+    Viewer,
     WaitingQuestion,
 )
 from bioqa.bioasq.domain import Question
@@ -26,6 +29,12 @@ PACE_OVER = 20
 """Number of latest answers that the pace is averaged over."""
 
 UNFINISHED = "state IN ('queued', 'running')"
+
+BYTES = (
+    "SELECT coalesce(sum(length(CAST(body AS BLOB)) + coalesce(length(CAST(answer AS BLOB)), 0)"
+    " + coalesce(length(CAST(message AS BLOB)), 0) + 100), 0) FROM questions WHERE batch = number"
+)
+"""Size of a batch, with about 100 bytes a question for the rest."""
 
 
 class TooManyBatches(Exception):
@@ -39,8 +48,9 @@ class KeyReused(Exception):
 class Store:
     """Methods block, usually for milliseconds. All raise BatchesUnavailable."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, limits: BatchLimits | None = None) -> None:
         self._database = database
+        self._limits = limits or BatchLimits()
 
     def add(
         self,
@@ -50,28 +60,28 @@ class Store:
         ranker: str | None,
         candidates: int,
         key: str | None = None,
-        max_unfinished: int,
+        owner: str | None = None,
     ) -> tuple[str, bool]:
-        """Add a batch and return its id and True; or the id of the batch with this key, and False.
+        """Add a batch and return its id and True; or the id of the owner's batch with this key, and False.
 
         ``content`` is a hash of what is asked. Raises KeyReused if the batch with this key has other content,
-        TooManyBatches if ``max_unfinished`` batches are unfinished.
+        TooManyBatches if too many of this owner's, or of all, are unfinished.
         """
+        if key is not None and owner is not None:
+            key = f"{owner} {key}"  # neither holds white space
         with self._database.writing() as connection:
             if key is not None and (known := _by_key(connection, key)):
                 if known["content"] != content:
                     raise KeyReused
                 return known["id"], False
-            (unfinished,) = connection.execute(
-                f"SELECT count(*) FROM batches WHERE {UNFINISHED}"  # noqa: S608
-            ).fetchone()
-            if unfinished >= max_unfinished:
-                raise TooManyBatches
+            _check_places(connection, owner, self._limits)
+            _make_room(connection, self._limits)
             identifier = uuid.uuid4().hex
             cursor = connection.execute(
-                "INSERT INTO batches (id, idempotency_key, content, asked_ranker, candidates, state, created)"
-                " VALUES (?, ?, ?, ?, ?, 'queued', ?)",
-                (identifier, key, content, ranker, candidates, time.time()),
+                "INSERT INTO batches"
+                " (id, idempotency_key, content, asked_ranker, candidates, owner, state, created)"
+                " VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)",
+                (identifier, key, content, ranker, candidates, owner, time.time()),
             )
             connection.executemany(
                 "INSERT INTO questions (batch, position, state, id, type, body, field, message)"
@@ -85,12 +95,12 @@ class Store:
             row = connection.execute("SELECT * FROM batches WHERE id = ?", (identifier,)).fetchone()
             return None if row is None else _batch(connection, row)
 
-    def page(self, size: int, before: int | None = None) -> list[BatchJob]:
-        """Return the newest batches, or the newest of those numbered below ``before``."""
+    def page(self, size: int, before: int | None = None, viewer: Viewer = EVERYBODY) -> list[BatchJob]:
+        """Return the newest batches that the viewer sees, or of those numbered below ``before``."""
         with self._database.reading() as connection:
             rows = connection.execute(
-                "SELECT * FROM batches WHERE number < ? ORDER BY number DESC LIMIT ?",
-                (2**62 if before is None else before, size),
+                "SELECT * FROM batches WHERE number < ? AND (? OR owner IS ?) ORDER BY number DESC LIMIT ?",
+                (2**62 if before is None else before, viewer.sees_all, viewer.name, size),
             ).fetchall()
             return [_batch(connection, row) for row in rows]
 
@@ -214,6 +224,12 @@ class Store:
                 f" WHERE number = ? AND {UNFINISHED}",
                 (state.value, reason, time.time(), number),
             )
+            if done.rowcount:
+                connection.execute(
+                    f"UPDATE batches SET bytes = ({BYTES}) WHERE number = ?",  # noqa: S608
+                    (number,),
+                )
+                _make_room(connection, self._limits, keep=number)
             return done.rowcount == 1
 
     def invalidate(self, number: int, reason: str) -> None:
@@ -244,6 +260,47 @@ def _by_key(connection: sqlite3.Connection, key: str) -> sqlite3.Row | None:
         "SELECT id, content FROM batches WHERE idempotency_key = ?", (key,)
     ).fetchone()
     return row
+
+
+def _check_places(connection: sqlite3.Connection, owner: str | None, limits: BatchLimits) -> None:
+    everybodys, own = connection.execute(
+        f"SELECT count(*), coalesce(sum(owner IS ?), 0) FROM batches WHERE {UNFINISHED}",  # noqa: S608
+        (owner,),
+    ).fetchone()
+    if everybodys >= limits.unfinished or own >= limits.of_one(owner).unfinished:
+        raise TooManyBatches
+
+
+def _make_room(connection: sqlite3.Connection, limits: BatchLimits, keep: int | None = None) -> None:
+    """Remove finished batches until the limits hold, the oldest of each owner first; never ``keep``.
+
+    If all are too many, those go whose owner has most: nobody's are lost to another's flood.
+    """
+    while (owner := _who_has_too_much(connection, limits)) is not None:
+        removed = connection.execute(
+            "DELETE FROM batches WHERE number = (SELECT number FROM batches"  # noqa: S608
+            f" WHERE owner IS ? AND NOT {UNFINISHED} AND number IS NOT ? ORDER BY finished, number LIMIT 1)",
+            (owner[0], keep),
+        )
+        if not removed.rowcount:
+            return
+
+
+def _who_has_too_much(connection: sqlite3.Connection, limits: BatchLimits) -> tuple[str | None] | None:
+    owners = connection.execute(
+        "SELECT owner, count(*), sum(bytes) FROM batches"  # noqa: S608
+        f" WHERE NOT {UNFINISHED} GROUP BY owner"
+    ).fetchall()
+    for owner, count, size in owners:
+        own = limits.of_one(owner)
+        if count > own.finished or size > own.finished_bytes:
+            return (owner,)
+    count, size = (sum(each[column] for each in owners) for column in (1, 2))
+    if count > limits.finished:
+        return (max(owners, key=lambda each: each[1])[0],)
+    if size > limits.finished_bytes:
+        return (max(owners, key=lambda each: each[2])[0],)
+    return None
 
 
 def _question_row(batch: int | None, position: int, entry: Entry) -> tuple[Any, ...]:
@@ -299,6 +356,7 @@ def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> BatchJob:
         restarts=tuple(Restart(*each) for each in restarts),
         waits_for=row["waits_for"],
         reason=row["reason"],
+        owner=row["owner"],
         seconds_a_question=pace,
     )
 

@@ -64,6 +64,7 @@ class Observed:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         given = Headers(scope=scope).get(HEADER, "")
+        scope.setdefault("state", {})
         # Not reset: the server logs unexpected errors in this context after this method has ended.
         request_id.set(given if USABLE_ID.fullmatch(given) else secrets.token_hex(16))
         quiet = self.is_quiet(scope["path"])
@@ -92,13 +93,14 @@ class Observed:
 
     def _log(self, scope: Scope, method: str, route: str, status: int, seconds: float) -> None:
         quiet = self.is_quiet(scope["path"]) and status < 400
-        key = scope.get("state", {}).get("key")
+        key = scope["state"].get("key")
         facts = {
             "method": method,
             "route": route,
             "status": status,
             "ms": round(1000 * seconds, 1),
             "key": key.name if key else None,
+            "batch": scope["state"].get("batch"),
             "client": (scope.get("client") or (None,))[0],
         }
         log.log(

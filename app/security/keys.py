@@ -20,6 +20,7 @@ PREFIX = "bioqa_"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 MOST_PER_MINUTE = 1_000_000
+ADMIN = "admin"
 
 
 class ApiKeyError(BioqaError):
@@ -38,6 +39,8 @@ class ApiKey:
     """Requests at once; the service's limit if None."""
     expires: date | None = None
     """First day, in UTC, on which it is refused."""
+    role: str | None = None
+    """ADMIN for one that sees everybody's batches."""
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -48,6 +51,12 @@ class ApiKey:
             limit = getattr(self, what)
             if limit is not None and not 1 <= limit <= MOST_PER_MINUTE:
                 raise ApiKeyError(f"{what} must be from 1 to {MOST_PER_MINUTE}, not {limit}")
+        if self.role not in (None, ADMIN):
+            raise ApiKeyError(f"role must be {ADMIN} if it is given")
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == ADMIN
 
     def line(self) -> str:
         """Format the key as a line of the file."""
@@ -55,8 +64,8 @@ class ApiKey:
         parts += [f"{name}={value}" for name, value in self.limits().items()]
         return " ".join(parts)
 
-    def limits(self) -> dict[str, int | date]:
-        """Return the limits that are set, by their names in the file."""
+    def limits(self) -> dict[str, int | date | str]:
+        """Return the limits and the role that are set, by their names in the file."""
         given = {field.name: getattr(self, field.name) for field in fields(self)[2:]}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -106,11 +115,11 @@ def _parse_line(words: list[str]) -> ApiKey:
     if hashed is None:
         raise ApiKeyError("the name is not followed by sha256: and 64 hexadecimal digits")
     given = dict(word.partition("=")[::2] for word in words[2:])
-    if unknown := given.keys() - {"per_minute", "burst", "expires"}:
+    if unknown := given.keys() - {"per_minute", "burst", "expires", "role"}:
         raise ApiKeyError(f"has {len(unknown)} unknown words after the hash")
     try:
         expires = date.fromisoformat(given["expires"]) if "expires" in given else None
         limits = {what: int(given[what]) for what in ("per_minute", "burst") if what in given}
     except ValueError as error:
         raise ApiKeyError("per_minute and burst must be whole numbers, expires a day (YYYY-MM-DD)") from error
-    return ApiKey(words[0], bytes.fromhex(hashed[1]), expires=expires, **limits)
+    return ApiKey(words[0], bytes.fromhex(hashed[1]), expires=expires, role=given.get("role"), **limits)

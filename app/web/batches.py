@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from bioqa.app.api import batches as api
-from bioqa.app.api.batches import CurrentBatches, KnownBatch
+from bioqa.app.api.batches import CurrentBatches, CurrentViewer, KnownBatch
 from bioqa.app.api.uploads import CurrentUploads
 from bioqa.app.web.pages import page
 
@@ -18,14 +18,25 @@ Before = Annotated[int | None, Query(ge=1, le=2**53)]
 
 
 @router.get("", response_class=HTMLResponse)
-def the_batches(request: Request, batches: CurrentBatches, before: Before = None) -> HTMLResponse:
-    found = api.the_batches(batches, limit=20, before=before)
-    return page(request, "batches.html", batches=found.batches, next=found.next, kept=batches.kept)
+def the_batches(
+    request: Request, batches: CurrentBatches, viewer: CurrentViewer, before: Before = None
+) -> HTMLResponse:
+    found = api.the_batches(batches, viewer, limit=20, before=before)
+    return page(
+        request,
+        "batches.html",
+        batches=found.batches,
+        next=found.next,
+        kept=batches.kept,
+        everybodys=viewer.sees_all,
+    )
 
 
 @router.post("")
-async def submit(request: Request, batches: CurrentBatches, uploads: CurrentUploads) -> Response:
-    status = await api.submit_a_test_set(request, Response(), batches, uploads, key=None)
+async def submit(
+    request: Request, batches: CurrentBatches, uploads: CurrentUploads, viewer: CurrentViewer
+) -> Response:
+    status = await api.submit_a_test_set(request, Response(), batches, uploads, viewer, key=None)
     if isinstance(status, Response):
         return status
     return RedirectResponse(f"{router.prefix}/{status.id}", 303)

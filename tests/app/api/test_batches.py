@@ -2,17 +2,26 @@
 
 import gzip
 import json
-from collections.abc import Sequence
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
+from bioqa.app.api import batches as api
 from bioqa.app.jobs.database import FILE_NAME
 from bioqa.app.main import create_app
+from bioqa.app.observability.logs import FACTS
+from bioqa.app.security import keyfile
+from bioqa.app.security.keys import ApiKey, digest
 from bioqa.app.settings import Settings
+from bioqa.app.web import batches as pages
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_testset
 from bioqa.bioasq.trec import parse_run
@@ -100,7 +109,8 @@ def test_wrong_questions_are_told_in_their_place_and_the_others_answered(batchin
     entries = batching.get(status["submission"]).json()["questions"]
     assert validate({"questions": entries}) == []
     assert [entry["id"] for entry in entries] == ["a", "b", "e"]
-    assert entries[1] == {**questions[1], "documents": [], "snippets": []}  # type: ignore[dict-item]
+    shortened = {"id": "b", "body": "x" * 300, "type": "yesno"}
+    assert entries[1] == {**shortened, "documents": [], "snippets": []}
     assert len(entries[0]["documents"]) == len(entries[2]["documents"]) == 10
 
 
@@ -250,3 +260,116 @@ def test_what_became_invalid_in_the_file_is_not_handed_out(answerer: Answerer, t
             )
         assert "would be invalid" in is_problem(client.get(f"{location}/submission"), 409)["detail"]
         assert client.get(location).json()["state"] == "failed"
+
+
+@pytest.fixture
+def shared(answerer: Answerer, tmp_path: Path) -> Iterator[Mapping[str, TestClient]]:
+    """Clients of one service: each of a key of that name, and root's, which is an administrator's."""
+    path = tmp_path / "keys"
+    for name in ("ada", "bob", "root"):
+        keyfile.add(path, ApiKey(name, digest(name), role="admin" if name == "root" else None))
+    app = create_app(Settings(api_keys_file=path, max_batches=8), answerer)
+    with ExitStack() as stack:
+        yield {
+            name: stack.enter_context(
+                TestClient(app, raise_server_exceptions=False, headers={"X-API-Key": name})
+            )
+            for name in ("ada", "bob", "root")
+        }
+
+
+def test_a_batch_is_its_keys_alone_and_administrators(shared: Mapping[str, TestClient]) -> None:
+    ada, bob, root = shared["ada"], shared["bob"], shared["root"]
+    taken = ada.post(PATH, json=TESTSET)
+    location, identifier = taken.headers["location"], taken.json()["id"]
+    assert taken.json()["owner"] == "ada"
+    finished(ada, location)
+    for method, path in (
+        ("GET", location),
+        ("GET", f"{location}/submission"),
+        ("DELETE", location),
+        ("GET", f"/batches/{identifier}"),
+        ("POST", f"/batches/{identifier}/cancel"),
+        ("POST", f"/batches/{identifier}/remove"),
+    ):
+        others = bob.request(method, path)
+        unknown = bob.request(method, path.replace(identifier, "0" * 32))
+        assert is_problem(others, 404) == is_problem(unknown, 404), "no word of whether there is one"
+    assert bob.get(PATH).json()["batches"] == []
+    assert identifier not in bob.get("/batches").text
+    for client in (ada, root):
+        assert [batch["id"] for batch in client.get(PATH).json()["batches"]] == [identifier]
+        assert identifier in client.get("/batches").text
+        assert client.get(f"{location}/submission").status_code == 200
+    assert root.delete(location).status_code == 204
+    is_problem(ada.get(location), 404)
+
+
+def test_every_address_of_a_batch_is_guarded() -> None:
+    """A route that takes a batch's id without asking whose it is would show it to all."""
+    batch_routes = [
+        route
+        for route in [*api.router.routes, *pages.router.routes]
+        if isinstance(route, APIRoute) and "/batches/{id}" in route.path
+    ]
+    assert len(batch_routes) >= 6
+    for route in batch_routes:
+        assert any(each.call is api._known for each in route.dependant.dependencies), route.path
+
+
+def test_the_same_idempotency_key_of_two_keys_is_two_batches(shared: Mapping[str, TestClient]) -> None:
+    sent = {"Idempotency-Key": "k"}
+    made = [shared[name].post(PATH, json=TESTSET, headers=sent) for name in ("ada", "bob", "ada")]
+    assert [each.status_code for each in made] == [202, 202, 200]
+    assert made[0].json()["id"] == made[2].json()["id"] != made[1].json()["id"]
+
+
+def test_one_key_cannot_take_all_places(answerer: Answerer, tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    for name in ("ada", "bob"):
+        keyfile.add(path, ApiKey(name, digest(name)))
+    # Not started, so that none is ever finished.
+    client = TestClient(create_app(Settings(api_keys_file=path, max_batches=8), answerer))
+    ada = [client.post(PATH, json=TESTSET, headers={"X-API-Key": "ada"}).status_code for _ in range(4)]
+    assert ada == [202, 202, 429, 429]
+    assert client.post(PATH, json=TESTSET, headers={"X-API-Key": "bob"}).status_code == 202
+
+
+def test_the_log_names_the_batch_also_to_who_may_not_see_it(
+    shared: Mapping[str, TestClient], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "bioqa.access"):
+        taken = shared["ada"].post(PATH, json=TESTSET)
+        shared["bob"].get(taken.headers["location"])
+        shared["bob"].get(f"{PATH}/{'0' * 32}")
+        shared["bob"].get("/info")
+    identifier = taken.json()["id"]
+    logged = [getattr(record, FACTS) for record in caplog.records if record.name == "bioqa.access"]
+    assert [(line["key"], line["status"], line["batch"]) for line in logged] == [
+        ("ada", 202, identifier),
+        ("bob", 404, identifier),
+        ("bob", 404, None),
+        ("bob", 200, None),
+    ]
+
+
+def test_a_deleted_file_of_batches_is_begun_anew_and_a_damaged_one_seen(
+    answerer: Answerer, tmp_path: Path
+) -> None:
+    with TestClient(create_app(Settings(data_dir=tmp_path), answerer)) as client:
+        gone = client.post(PATH, json=TESTSET).headers["location"]
+        finished(client, gone)
+        for path in tmp_path.glob(f"{FILE_NAME}*"):
+            path.unlink()
+        is_problem(client.get(gone), 404)
+        assert finished(client, client.post(PATH, json=TESTSET).headers["location"])["state"] == "done"
+        assert client.get("/readyz").status_code == 200
+        (tmp_path / FILE_NAME).write_bytes(b"nonsense" * 1000)
+        for path in tmp_path.glob(f"{FILE_NAME}-*"):
+            path.unlink()
+        unready = client.get("/readyz")
+        assert unready.status_code == 503
+        assert "batches" in unready.json()["reasons"][0]
+        assert str(tmp_path) not in unready.text
+        failures = client.get("/metrics").text
+        assert re.search(r'bioqa_background_failures_total{task="batches database"} [1-9]', failures)

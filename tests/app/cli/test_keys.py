@@ -63,6 +63,14 @@ def test_what_cannot_be_done_is_told_and_changes_nothing(
     assert path.read_bytes() == before
 
 
+def test_an_administrators_key_is_known_as_one(command: Run, tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    assert command("keys", "new", "root", "--file", path, "--admin").code == 0
+    assert path.read_text().endswith(" role=admin\n")
+    assert [key.is_admin for key in keyfile.read(path)] == [True]
+    assert command("keys", "list", "--file", path).out == "root role=admin\n"
+
+
 def test_without_a_file_the_commands_ask_for_one(command: Run) -> None:
     result = command("keys", "list")
     assert result.code == 2

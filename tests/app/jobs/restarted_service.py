@@ -1,6 +1,7 @@
 """A service as a process of its own, to be killed: ``python -m … INDEX DATA RANKED``.
 
-Prints its port; writes each question that it ranks into the file RANKED.
+DATA may be empty: then batches are in a temporary file. Prints its port; writes each question that it ranks
+into the file RANKED.
 """
 
 import socket
@@ -34,11 +35,12 @@ class SlowRanker(LexicalRanker):
 
 def main(index: str, data: str, ranked: str) -> None:
     answerer = Answerer(TantivyIndex.open(Path(index)), SlowRanker(Path(ranked)))
-    app = create_app(Settings(data_dir=Path(data)), answerer)
+    app = create_app(Settings(data_dir=Path(data) if data else None), answerer)
     listening = socket.create_server(("127.0.0.1", 0))
     sys.stdout.write(f"{listening.getsockname()[1]}\n")
     sys.stdout.flush()
-    Server(uvicorn.Config(app, log_level="warning"), app.state.service).run(sockets=[listening])
+    config = uvicorn.Config(app, log_level="warning")
+    Server(config, app.state.service, lambda: app.state.batches.close()).run(sockets=[listening])
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def test_right_questions_are_taken_as_they_are() -> None:
         ({"id": "b", "body": "  "}, Entry("b", "  "), "questions[1].body", "white space"),
         (
             {"id": "b", "body": "y" * 21},
-            Entry("b", "y" * 21),
+            Entry("b", "y" * 20),
             "questions[1].body",
             "at most 20 characters, not 21",
         ),

@@ -6,12 +6,14 @@ from bioqa.app.jobs.database import Database
 from bioqa.app.jobs.records import (
     AnswerSource,
     BatchJob,
+    BatchLimits,
     Entry,
     QuestionCounts,
     Restart,
     State,
     StoredAnswer,
     Tally,
+    Viewer,
 )
 from bioqa.app.jobs.store import KeyReused, Store, TooManyBatches
 
@@ -25,11 +27,9 @@ def store(tmp_path: Path) -> Store:
 
 
 def added(
-    store: Store, *entries: Entry, key: str | None = None, content: str = "c", max_unfinished: int = 9
+    store: Store, *entries: Entry, key: str | None = None, content: str = "c", owner: str | None = None
 ) -> BatchJob:
-    identifier, _ = store.add(
-        entries, content, ranker=None, candidates=50, key=key, max_unfinished=max_unfinished
-    )
+    identifier, _ = store.add(entries, content, ranker=None, candidates=50, key=key, owner=owner)
     return known(store, identifier)
 
 
@@ -118,7 +118,7 @@ def test_the_same_source_goes_on_and_another_starts_anew(store: Store) -> None:
 
 def test_a_key_stands_for_one_content(store: Store) -> None:
     first = added(store, *entries(1), key="k")
-    assert store.add(entries(1), "c", ranker=None, candidates=1, key="k", max_unfinished=9) == (
+    assert store.add(entries(1), "c", ranker=None, candidates=1, key="k") == (
         first.id,
         False,
     )
@@ -130,14 +130,15 @@ def test_a_key_stands_for_one_content(store: Store) -> None:
     assert added(store, *entries(1), key="k", content="other").id != first.id
 
 
-def test_only_so_many_are_taken_at_once(store: Store) -> None:
-    first = added(store, *entries(1), key="k", max_unfinished=2)
-    added(store, *entries(1), max_unfinished=2)
+def test_only_so_many_are_taken_at_once(tmp_path: Path) -> None:
+    store = Store(Database(tmp_path), BatchLimits(unfinished=2))
+    first = added(store, *entries(1), key="k")
+    added(store, *entries(1))
     with pytest.raises(TooManyBatches):
-        added(store, *entries(1), max_unfinished=2)
-    assert added(store, *entries(1), key="k", max_unfinished=2).id == first.id
+        added(store, *entries(1))
+    assert added(store, *entries(1), key="k").id == first.id
     store.finish(first.number, State.DONE)
-    added(store, *entries(1), max_unfinished=2)
+    added(store, *entries(1))
 
 
 def test_pages_go_from_the_newest_to_the_oldest(store: Store) -> None:
@@ -196,3 +197,85 @@ def test_the_tally_counts_batches_by_state_and_the_questions_that_still_wait(sto
     assert store.finish(second.number, State.CANCELLED)
     counted = dict.fromkeys(State, 0) | {State.RUNNING: 1, State.CANCELLED: 1, State.QUEUED: 1}
     assert store.tally() == Tally(counted, 2 + 4)
+
+
+def ids(batches: list[BatchJob]) -> list[str]:
+    return [batch.id for batch in batches]
+
+
+def test_a_page_has_what_its_viewer_sees(store: Store) -> None:
+    nobodys, adas, bobs = (added(store, *entries(1), owner=owner) for owner in (None, "ada", "bob"))
+    assert ids(store.page(9, viewer=Viewer("ada"))) == [adas.id]
+    assert ids(store.page(9, viewer=Viewer())) == [nobodys.id]
+    assert ids(store.page(9, viewer=Viewer("eve", sees_all=True))) == [bobs.id, adas.id, nobodys.id]
+    assert (adas.owner, nobodys.owner) == ("ada", None)
+
+
+def test_idempotency_keys_are_each_owners_own(store: Store) -> None:
+    made = [added(store, *entries(1), key="k", owner=owner).id for owner in (None, "ada", "bob")]
+    assert len(set(made)) == 3
+    again = [added(store, *entries(1), key="k", owner=owner).id for owner in (None, "ada", "bob")]
+    assert again == made
+    with pytest.raises(KeyReused):
+        added(store, *entries(1), key="k", owner="ada", content="other")
+
+
+def test_one_owner_cannot_take_all_places(tmp_path: Path) -> None:
+    store = Store(Database(tmp_path), BatchLimits(unfinished=4, share=0.5))
+    first, _ = (added(store, *entries(1), owner="ada") for _ in range(2))
+    with pytest.raises(TooManyBatches):
+        added(store, *entries(1), owner="ada")
+    added(store, *entries(1), owner="bob")
+    store.finish(first.number, State.CANCELLED)
+    added(store, *entries(1), owner="ada")
+    added(store, *entries(1), owner="bob")
+    with pytest.raises(TooManyBatches):
+        added(store, *entries(1), owner="eve")
+
+
+def ended(store: Store, owner: str | None = None, characters: int = 1) -> str:
+    batch = added(store, Entry("q", "x" * characters), owner=owner)
+    assert store.finish(batch.number, State.CANCELLED)
+    return batch.id
+
+
+def test_only_so_many_finished_batches_are_kept_of_one_and_of_all(tmp_path: Path) -> None:
+    store = Store(Database(tmp_path), BatchLimits(finished=4, share=0.5))
+    bobs = ended(store, "bob")
+    adas = [ended(store, "ada") for _ in range(5)]
+    assert ids(store.page(9)) == [*adas[:-3:-1], bobs], "the oldest of ada's are gone"
+    eves = [ended(store, "eve") for _ in range(2)]
+    kept = ids(store.page(9))
+    assert len(kept) == 4
+    assert {bobs, *eves} < set(kept), "who has most loses first"
+
+
+def test_only_so_many_bytes_of_finished_batches_are_kept(tmp_path: Path) -> None:
+    store = Store(Database(tmp_path), BatchLimits(finished_bytes=10_000))
+    small = ended(store)
+    large = [ended(store, characters=4000) for _ in range(3)]
+    assert ids(store.page(9)) == large[:0:-1]
+    assert small not in ids(store.page(9))
+    huge = ended(store, characters=20_000)
+    assert ids(store.page(9)) == [huge], "what has just finished can be fetched"
+    ended(store)
+    assert huge not in ids(store.page(9))
+
+
+def test_submitting_and_cancelling_for_ever_takes_a_bounded_file(tmp_path: Path) -> None:
+    store = Store(Database(tmp_path), BatchLimits(finished_bytes=200_000))
+    for _ in range(40):
+        ended(store, "ada", characters=50_000)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 6_000_000
+    assert len(store.page(99)) <= 4
+
+
+def test_answers_count_in_the_size(tmp_path: Path) -> None:
+    store = Store(Database(tmp_path), BatchLimits(finished_bytes=10_000))
+    small, large = ended(store), added(store, *entries(1))
+    store.begin(large, SOURCE)
+    answer = StoredAnswer({"id": "q0", "body": "x" * 12_000, "documents": [], "snippets": []}, (), ())
+    store.answer(large.number, 0, answer, 1)
+    assert small in ids(store.page(9))
+    store.finish(large.number, State.DONE)
+    assert ids(store.page(9)) == [large.id]

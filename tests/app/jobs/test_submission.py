@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def number_of(store: Store, entries: list[Entry], answers: dict[int, StoredAnswer]) -> int:
-    identifier, _ = store.add(entries, "c", ranker=None, candidates=10, max_unfinished=9)
+    identifier, _ = store.add(entries, "c", ranker=None, candidates=10)
     batch = store.get(identifier)
     assert batch is not None
     store.begin(batch, AnswerSource("soft", "00", "sample", 41))
