@@ -1,16 +1,20 @@
-"""Strict reading of JSON, plain or gzip, and atomic writing of files."""
+"""Strict reading of JSON, plain or gzip, and atomic writing of files; ``-`` is standard input or output."""
 
 import gzip
 import json
 import os
 import secrets
+import sys
 import zlib
 from pathlib import Path
 from typing import NoReturn
 
+from bioqa.bioasq.access import keep_access
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.formats import GZIP_MAGIC, refuse_packed
 
-GZIP_MAGIC = b"\x1f\x8b"
+STANDARD = "-"
+"""Standard input where a file to read is named, standard output where one to write is."""
 
 
 def read_json(path: str | Path) -> object:
@@ -22,10 +26,13 @@ def read_json(path: str | Path) -> object:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Read a file, decompressing it if it is gzip, whatever its name. Raises BioqaError, naming the file."""
+    """Read a file, decompressing it if it is gzip of one or several members, whatever its name; ``-`` is
+    standard input. Raises BioqaError, naming the file, also for other packed files."""
     try:
-        raw = Path(path).read_bytes()
-        return gzip.decompress(raw) if raw.startswith(GZIP_MAGIC) else raw
+        raw = sys.stdin.buffer.read() if str(path) == STANDARD else Path(path).read_bytes()
+        content = gzip.decompress(raw) if raw.startswith(GZIP_MAGIC) else raw
+        refuse_packed(content, str(path))
+        return content
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BioqaError(f"{path}: broken gzip file: {error}") from error
     except OSError as error:
@@ -54,21 +61,48 @@ def write_json(path: str | Path, data: object) -> None:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write ``content`` atomically, as ``write_json`` does. Raises BioqaError, naming the file."""
+    """Write ``content`` atomically, as ``write_json`` does. Raises BioqaError, naming the file.
+
+    A link stays one, and its target is written; owner, group, mode and access list of an existing file are
+    kept. Standard output (``-``, ``/dev/stdout``), pipes and devices are written to, and never replaced.
+    """
     path = Path(path)
-    if path.exists() and not path.is_file():
-        raise BioqaError(f"{path}: cannot be written: not a regular file")
+    try:
+        if is_standard_output(path):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
+            sys.stdout.flush()
+        elif path.is_fifo() or path.is_char_device():
+            path.write_bytes(content)
+        elif path.exists() and not path.is_file():
+            raise BioqaError(f"{path}: cannot be written: not a regular file")
+        else:
+            _replace(path.resolve(), content)
+    except BrokenPipeError:  # whoever reads has had enough
+        raise
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that go round in circles
+        raise BioqaError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from error
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether the path is ``-``, or leads to this process's standard output, as ``/dev/stdout`` does."""
+    if str(path) == STANDARD:
+        return True
+    try:
+        return os.path.samestat(path.stat(), os.fstat(1))
+    except (OSError, RuntimeError):
+        return False
+
+
+def _replace(path: Path, content: bytes) -> None:
     # In the same folder: a rename is atomic only within one file system.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        try:
-            _write_synced(temporary, content)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise BioqaError(f"{path}: cannot be written: {error.strerror or error}") from error
+        _write_synced(temporary, content, like=path)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
 
 
 def has_lone_surrogate(text: str) -> bool:
@@ -100,8 +134,13 @@ def shown(value: object) -> str:
     return "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
 
 
-def _write_synced(path: Path, content: bytes) -> None:
+def _write_synced(path: Path, content: bytes, like: Path) -> None:
     with path.open("xb") as file:
+        if like.exists():
+            try:
+                keep_access(like, file.fileno())
+            except PermissionError:  # the file is another user's, and so may the folder be shared
+                os.fchmod(file.fileno(), like.stat().st_mode & 0o777)
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -1,16 +1,18 @@
 """TREC's formats: runs (``qid Q0 docno rank score tag``) and judgements (``qid 0 docno relevance``).
 
-trec_eval ignores the rank of a run's line: it sorts documents by descending score in single precision, and
-those with equal scores by descending document number, compared as text. Runs written here keep their order
-under this rule: a score that is not below the one before it, in single precision, is lowered to the next
-smaller number.
+trec_eval ignores the second column and the rank of a run's line: it sorts documents by descending score in
+single precision, and those with equal scores by descending document number, compared as text. Runs written
+here keep their order under this rule: a score that is not below the one before it, in single precision, is
+lowered to the next smaller number.
 """
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,9 +21,17 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import read_bytes, shown
 
 PMID = re.compile(r"[1-9][0-9]{0,17}")
+PUBMED_FORMS = re.compile(
+    r"(?:https?://(?:(?:www\.)?ncbi\.nlm\.nih\.gov/(?:m/)?pubmed|pubmed\.ncbi\.nlm\.nih\.gov)/)?"
+    r"([1-9][0-9]{0,17})/?",
+    re.IGNORECASE | re.ASCII,
+)
+"""A PMID alone, or in one of the URLs that PubMed has had."""
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 LARGEST = float(np.finfo(np.float32).max)
+Line = TypeVar("Line")
+
 SPACES = re.compile(r"[ \t]+")
 
 
@@ -31,6 +41,7 @@ class RunLine:
     document: str
     """TREC's docno: here, a PMID."""
     rank: int
+    """Position among the question's lines; what a file says in this column is not read."""
     score: float
     """In single precision."""
     tag: str
@@ -71,12 +82,11 @@ def run_lines(question: str, documents: Iterable[tuple[str, float]], tag: str) -
 def submission_run(responses: Iterable[Response], tag: str) -> Iterator[RunLine]:
     """Yield a run for responses, which have no scores: a list's last document gets 1, the one before 2.
 
-    Raises BioqaError, naming the question, for a document that is not a PubMed URL in BioASQ's form.
+    Raises BioqaError, naming the question, for a document that is not a PMID, alone or in a URL of PubMed.
     """
     for response in responses:
-        documents = list(dict.fromkeys(response.documents))
         try:
-            pmids = [pmid(document) for document in documents]
+            pmids = list(dict.fromkeys(pmid(document) for document in response.documents))
             scored = ((each, float(len(pmids) - index)) for index, each in enumerate(pmids))
             yield from run_lines(response.question.id, scored, tag)
         except BioqaError as error:
@@ -87,39 +97,38 @@ def judgements(golden: Iterable[Response]) -> Iterator[Judgement]:
     """Yield relevance 1 for every golden document. Raises BioqaError as ``submission_run`` does."""
     for response in golden:
         _check_name("question id", response.question.id)
-        for document in dict.fromkeys(response.documents):
-            try:
-                yield Judgement(response.question.id, pmid(document), 1)
-            except BioqaError as error:
-                raise BioqaError(f"question {shown(response.question.id)}: {error}") from error
+        try:
+            pmids = dict.fromkeys(pmid(document) for document in response.documents)
+        except BioqaError as error:
+            raise BioqaError(f"question {shown(response.question.id)}: {error}") from error
+        yield from (Judgement(response.question.id, each, 1) for each in pmids)
 
 
 def read_run(path: str | Path) -> list[RunLine]:
-    """Read a run, plain or gzip, in the file's order. Raises BioqaError, naming file, line and field."""
-    return parse_run(_text(path), str(path))
+    """Read a run, plain or gzip, in the file's order. Raises BioqaError, naming file, line and field, and for
+    a file without lines, which an earlier step has failed to fill."""
+    return _some(parse_run(_text(path), str(path)), path)
 
 
 def parse_run(text: str, name: str) -> list[RunLine]:
     """Parse a run. Raises BioqaError, in which ``name`` stands for the text, for an invalid line."""
     lines: list[RunLine] = []
     seen: set[tuple[str, str]] = set()
+    ranks: Counter[str] = Counter()
     for where, fields in _lines(text, name, ("question", "Q0", "document", "rank", "score", "tag")):
-        question, constant, document, rank, score, tag = fields
-        if constant != "Q0":
-            raise BioqaError(f"{where}: the second field must be Q0, not {shown(constant)}")
-        if not INTEGER.fullmatch(rank):
-            raise BioqaError(f"{where}: rank: must be an integer, not {shown(rank)}")
+        question, _, document, _, score, tag = fields
         value = float(score) if NUMBER.fullmatch(score) else math.inf
         if not abs(value) <= LARGEST:
             raise BioqaError(f"{where}: score: must be a number of single precision, not {shown(score)}")
         _check_new(seen, question, document, where)
-        lines.append(RunLine(question, document, int(rank), float(np.float32(value)), tag))
+        ranks[question] += 1
+        lines.append(RunLine(question, document, ranks[question], float(np.float32(value)), tag))
     return lines
 
 
 def read_judgements(path: str | Path) -> list[Judgement]:
-    """Read judgements, plain or gzip, in the file's order. Raises BioqaError, naming file, line and field."""
-    return parse_judgements(_text(path), str(path))
+    """Read judgements as ``read_run`` reads a run."""
+    return _some(parse_judgements(_text(path), str(path)), path)
 
 
 def parse_judgements(text: str, name: str) -> list[Judgement]:
@@ -176,12 +185,14 @@ def judged_responses(
     return _responses(relevant, questions)
 
 
-def pmid(url: str) -> str:
-    """Return the PMID of a document's URL. Raises BioqaError if it is not in BioASQ's form."""
-    number = url.removeprefix(PUBMED_URL)
-    if number == url or not PMID.fullmatch(number):
-        raise BioqaError(f"the document {shown(url)} is not {PUBMED_URL} and a PMID")
-    return number
+def pmid(document: str) -> str:
+    """Return the PMID of a document: of its URL in one of PubMed's forms, or the PMID itself.
+
+    Raises BioqaError for anything else."""
+    match = PUBMED_FORMS.fullmatch(document)
+    if match is None:
+        raise BioqaError(f"the document {shown(document)} is neither a PMID nor a URL of PubMed")
+    return match[1]
 
 
 def _responses(documents: dict[str, list[str]], questions: Sequence[Question] | None) -> list[Response]:
@@ -198,6 +209,12 @@ def _responses(documents: dict[str, list[str]], questions: Sequence[Question] | 
         Response(question, tuple(PUBMED_URL + each for each in documents.get(question.id, ())), ())
         for question in questions
     ]
+
+
+def _some(lines: list[Line], path: str | Path) -> list[Line]:
+    if not lines:
+        raise BioqaError(f"{path}: has no lines")
+    return lines
 
 
 def _text(path: str | Path) -> str:

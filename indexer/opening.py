@@ -3,12 +3,10 @@
 Back ends are imported only when needed, as importing each takes time.
 """
 
-from pathlib import Path
-
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import Ledger, LoadedFile
 from bioqa.indexer.loading.target import LoadTarget
-from bioqa.indexer.search.address import NO_CREDENTIALS, Access, is_url, parse_address
+from bioqa.indexer.search.address import NO_CREDENTIALS, Access, folder_path, is_url, parse_address
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
 
@@ -20,7 +18,7 @@ def open_index(where: str, access: Access = NO_CREDENTIALS) -> SearchIndex:
         from bioqa.indexer.releases.serving import ServingIndex
         from bioqa.indexer.search.tantivy import TantivyIndex
 
-        folder = Path(where)
+        folder = folder_path(where)
         return ServingIndex(folder) if (folder / RELEASES_FILE).exists() else TantivyIndex.open(folder)
     from bioqa.indexer.search.connection import connect
     from bioqa.indexer.search.elastic import ElasticIndex
@@ -36,7 +34,7 @@ def open_target(
     if not is_url(where):
         from bioqa.indexer.loading.folder_target import FolderTarget
 
-        return FolderTarget(Path(where), joiner)
+        return FolderTarget(folder_path(where), joiner)
     from bioqa.indexer.loading.elastic_target import ElasticTarget
     from bioqa.indexer.search.connection import connect
     from bioqa.indexer.search.elastic import ElasticIndex
@@ -52,7 +50,7 @@ def ledger(where: str, access: Access = NO_CREDENTIALS) -> tuple[LoadedFile, ...
     if not is_url(where):
         from bioqa.indexer.releases.folder_shelf import current_folder
 
-        return Ledger.open(current_folder(Path(where))).entries
+        return Ledger.open(current_folder(folder_path(where))).entries
     from bioqa.indexer.loading.elastic_target import read_ledger
     from bioqa.indexer.search.connection import connect
     from bioqa.indexer.search.elastic import ElasticIndex
@@ -72,4 +70,4 @@ def check(where: str) -> int:
     from bioqa.indexer.search.folder import IndexFolder
     from bioqa.indexer.search.segments import check_checksums
 
-    return check_checksums(IndexFolder.open(current_folder(Path(where))).path)
+    return check_checksums(IndexFolder.open(current_folder(folder_path(where))).path)

@@ -11,6 +11,7 @@ from bioqa.app.cli.journal import Journal
 from bioqa.bioasq.domain import Question, Response
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict, write_submission
+from bioqa.bioasq.jsonfile import is_standard_output
 from bioqa.bioasq.validation import validate
 
 SHOWN_FAULTS = 10
@@ -38,8 +39,9 @@ def answer_batch(
     After an interruption, calling it with the same questions, index and ranker resumes. Raises
     InvalidSubmission, and what the index, the ranker and the files raise.
     """
-    if output.exists() and not output.is_file():
-        raise BioqaError(f"{output}: cannot be written: not a regular file")
+    if is_standard_output(output) or (output.exists() and not output.is_file()):
+        # The answers so far are kept beside the output.
+        raise BioqaError(f"{output}: cannot be written: not a regular file, which a batch needs to resume")
     options = SearchOptions(candidates=candidates)
     journal = Journal.open(output, _job(answerer, questions, options))
     try:

@@ -45,7 +45,7 @@ def parse(
             fail(str(error))
         except OSError as error:
             refused += 1
-            fail(f"{path}: {error.strerror}")
+            fail(f"{path}: {error.strerror or error}")
     if refused:
         raise typer.Exit(1)
 
@@ -108,6 +108,8 @@ def evaluate(
 ) -> None:
     """Print the official measures of phase A for a system's submission."""
     gold, answers = read_golden(golden), read_submission(system)
+    if not gold.responses:
+        raise BioqaError(f"{golden}: has no questions, so there is nothing to measure")
     measures = measure(gold.responses, answers.responses, edition)
     _say_irregularities(golden, gold)
     _say_irregularities(system, answers)

@@ -9,6 +9,7 @@ import typer
 from bioqa.app.cli.console import say
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.files import read_golden, read_submission, read_testset, write_submission
+from bioqa.bioasq.golden import Golden, Irregularity
 from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.bioasq.trec import (
     judged_responses,
@@ -42,7 +43,9 @@ def run(
     tag: Annotated[str, typer.Option(help="The run's name, in its last column.")] = "bioqa",
 ) -> None:
     """Write a submission's documents as a TREC run. Scores come from the ranks; a submission has none."""
-    _write_lines(output, map(str, submission_run(read_submission(submission).responses, tag)))
+    read = read_submission(submission)
+    _say_other_forms(submission, read)
+    _write_lines(output, map(str, submission_run(read.responses, tag)))
 
 
 @trec.command()
@@ -50,7 +53,9 @@ def qrels(
     golden: Annotated[Path, typer.Argument(help="A golden file.", show_default=False)], output: Output
 ) -> None:
     """Write a golden file's documents as TREC judgements, each of relevance 1."""
-    _write_lines(output, map(str, judgements(read_golden(golden).responses)))
+    read = read_golden(golden)
+    _say_other_forms(golden, read)
+    _write_lines(output, map(str, judgements(read.responses)))
 
 
 @trec.command()
@@ -90,6 +95,11 @@ def _questions(testset: Path | None) -> Sequence[Question] | None:
 
 def _empty(documents: Iterable[Sequence[str]]) -> int:
     return sum(not each for each in documents)
+
+
+def _say_other_forms(path: Path, read: Golden) -> None:
+    if count := read.irregularities.get(Irregularity.DOCUMENT_FORM):
+        say(f"{path}: {count} × {Irregularity.DOCUMENT_FORM}")
 
 
 def _write_lines(output: Path, lines: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ from bioqa.indexer.releases.shelf import Shelf
 from bioqa.indexer.releases.source import FolderSource, Source
 from bioqa.indexer.releases.update import Preview, UpdateOptions, UpdateReport, preview, roll_back
 from bioqa.indexer.releases.update import update as bring_up_to_date
-from bioqa.indexer.search.address import is_url, parse_address
+from bioqa.indexer.search.address import folder_path, is_url, parse_address
 
 PERMILLE = 1000
 SHOWN_NAMES = 5
@@ -85,7 +85,7 @@ def update(
 def _shelf(settings: Settings) -> Iterator[Shelf]:
     where = index_location(settings)
     if not is_url(where):
-        yield FolderShelf(Path(where))
+        yield FolderShelf(folder_path(where))
         return
     # Imported here because the client takes a second.
     from bioqa.indexer.releases.elastic_shelf import ElasticShelf
@@ -101,7 +101,7 @@ def _source(where: str | None, cache: Path | None) -> Iterator[Source]:
             "no source is named: give --from with a folder or https://ftp.ncbi.nlm.nih.gov/pubmed/"
         )
     if "://" not in where:
-        yield FolderSource(Path(where))
+        yield FolderSource(folder_path(where))
         return
     if cache is None:
         raise BioqaError(

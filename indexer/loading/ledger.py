@@ -43,6 +43,12 @@ def file_number(name: str, loaded: Sequence["LoadedFile"]) -> int:
     return 1 + max((entry.number for entry in loaded), default=0)
 
 
+def noted_name(path: Path) -> str:
+    """A file's name as the ledger has it. Bytes that are not UTF-8, as in names from old archives, are
+    escaped."""
+    return os.fsencode(path.name).decode("utf-8", "backslashreplace")
+
+
 def order(number: int, record: int) -> int:
     """Return the position of a file's record among all events of an index; below 2**48."""
     return (number << RECORDS_BITS) + record

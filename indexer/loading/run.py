@@ -23,11 +23,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import STANDARD
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.loading.ledger import LoadedFile, order
 from bioqa.indexer.loading.parsing import EncodedEvents, Message, Parsed, ParserPool, Refused, Started
 from bioqa.indexer.loading.sequence import Step, candidates, steps, waits_for, with_waits
 from bioqa.indexer.loading.target import LoadTarget
+from bioqa.indexer.medline.xmlfile import folder_given
 from bioqa.indexer.search.base import Applied, Rejection
 
 DEFAULT_WORKERS = max(1, min(8, (os.cpu_count() or 2) - 1))
@@ -119,9 +121,19 @@ def load(
 
 
 def require_files(files: Sequence[Path]) -> None:
-    """Raise ``BioqaError``, naming the files that are missing, if any."""
-    if missing := [str(path) for path in files if not path.is_file()]:
-        raise BioqaError(f"no such file: {', '.join(missing)}")
+    """Raise ``BioqaError``, naming them, if files are missing or cannot be read twice, as loading does."""
+    missing = [path for path in files if not path.exists() and str(path) != STANDARD]
+    if missing:
+        raise BioqaError(f"no such file: {', '.join(map(str, missing))}")
+    for path in files:
+        if path.is_dir():
+            raise BioqaError(folder_given(path))
+        if not path.is_file():
+            what = "standard input" if str(path) == STANDARD else str(path)
+            raise BioqaError(
+                f"{what} cannot be loaded, because a file is read twice and noted by its name; "
+                "write it to a regular file first"
+            )
 
 
 class _Run:

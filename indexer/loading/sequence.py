@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.loading.ledger import FILES_BITS, MEDLINE_NAME, LoadedFile, file_number, md5_of
+from bioqa.indexer.loading.ledger import FILES_BITS, MEDLINE_NAME, LoadedFile, file_number, md5_of, noted_name
 
 MAX_NAMES_SHOWN = 5
 
@@ -30,7 +30,7 @@ class Step:
 
     @property
     def name(self) -> str:
-        return self.path.name
+        return noted_name(self.path)
 
 
 def steps(
@@ -56,7 +56,7 @@ def steps(
             refused = _before_loaded(path, files, entries, loaded)
         duplicate = entry is not None and entry.md5 in seen
         seen |= {entry.md5} if entry else set()
-        replaces = entry is None and path.name in loaded_names
+        replaces = entry is None and noted_name(path) in loaded_names
         planned.append(
             Step(path, path.stat().st_size, numbers[position], entry, duplicate, replaces, refused)
         )
@@ -170,7 +170,7 @@ def _without_number(
     """Reason why there is no number for a file between its neighbours; "" if there is."""
     path, number = files[position], numbers[position]
     if _is_medline(path):
-        if any(entry.name == path.name for entry in loaded):
+        if any(entry.name == noted_name(path) for entry in loaded):
             return f"{path} is loaded already, with different content; load all files into a new index"
         return ""
     before = max((numbers[p] for p in range(position) if entries[p] or _is_medline(files[p])), default=0)
@@ -190,7 +190,7 @@ def _before_loaded(
     """Reason why one of NLM's files cannot be loaded without its successors; "" if it can."""
     if not _is_medline(path):
         return ""
-    given = {entry.md5 for entry in entries if entry} | {other.name for other in files}
+    given = {entry.md5 for entry in entries if entry} | {noted_name(other) for other in files}
     number = file_number(path.name, ())
     later = list(_later(number, given, loaded))
     if not later:

@@ -1,18 +1,23 @@
-"""Reading the records of a MEDLINE or PubMed XML file, plain or gzip, one at a time.
+"""Reading the records of a MEDLINE or PubMed XML file, plain or gzip, one at a time; pipes, too.
 
 A file is refused at the first error. No DTD is loaded, no entity expanded, no network used.
 """
 
 import gzip
+import io
 import re
+import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
 from lxml import etree
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.formats import GZIP_MAGIC, HEAD_BYTES, refuse_packed
+from bioqa.bioasq.jsonfile import STANDARD
 
 CHUNK = 1 << 16
 """Bytes of XML parsed at a time. Memory holds one such chunk and one record."""
@@ -22,6 +27,8 @@ RECORDS = {
     "MedlineCitationSet": ("MedlineCitation", "DeleteCitation"),
 }
 """The record elements of each kind of file."""
+
+_RECORD_TAGS = {tag for tags in RECORDS.values() for tag in tags}
 
 _XML_SPACE = re.compile(r"[ \t\r\n]+")
 
@@ -38,25 +45,78 @@ def records(
     ``report_position`` is called with the number of bytes read so far, counted in the file on disk (that is,
     before decompression).
     """
-    with path.open("rb") as plain:
+    if path.is_dir():
+        raise MedlineError(folder_given(path))
+    with _opened(path) as plain:
+        counted = _Counted(plain)
         try:
-            for record in _parsed(_unzipped(plain), path):
-                report_position(plain.tell())
+            for record in _parsed(_unzipped(counted, path), path):
+                report_position(counted.position)
                 yield record
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise MedlineError(f"{path}, near byte {plain.tell()}: broken gzip: {error}") from error
+            raise MedlineError(f"{path}, near byte {counted.position}: broken gzip: {error}") from error
         except etree.XMLSyntaxError as error:
-            raise MedlineError(f"{path}: broken XML: {error.msg}") from error
+            raise MedlineError(f"{path}: {_explained(str(error.msg))}") from error
 
 
-def _unzipped(plain: BinaryIO) -> BinaryIO:
-    zipped = plain.read(2) == b"\x1f\x8b"
-    plain.seek(0)
-    return cast(BinaryIO, gzip.GzipFile(fileobj=plain)) if zipped else plain
+def folder_given(path: Path) -> str:
+    return f"{path} is a folder; give its files: {path}/*.xml.gz"
+
+
+def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if str(path) == STANDARD else path.open("rb")
+
+
+class _Counted(io.RawIOBase):
+    """A stream that cannot be rewound, such as a pipe: counts the bytes read, and can look ahead."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.position = 0
+        self._stream = stream
+        self._ahead = b""
+
+    def look_ahead(self, size: int) -> bytes:
+        self._ahead = self._stream.read(size)
+        return self._ahead
+
+    def read(self, size: int = -1) -> bytes:
+        ahead = self._ahead if size < 0 else self._ahead[:size]
+        self._ahead = self._ahead[len(ahead) :]
+        data = ahead + self._stream.read(size - len(ahead) if size >= 0 else size)
+        self.position += len(data)
+        return data
+
+
+def _unzipped(plain: _Counted, path: Path) -> BinaryIO:
+    head = plain.look_ahead(HEAD_BYTES)
+    stream: Any = plain
+    if head.startswith(GZIP_MAGIC):
+        stream = gzip.GzipFile(fileobj=cast(BinaryIO, plain))
+    else:
+        _refuse_packed(head, path)
+    return cast(BinaryIO, stream)
+
+
+def _refuse_packed(head: bytes, path: Path) -> None:
+    try:
+        refuse_packed(head, str(path))
+    except BioqaError as error:
+        raise MedlineError(str(error)) from error
+
+
+def _explained(message: str) -> str:
+    """Add to the parser's message what is behind a usual one."""
+    if "XML declaration allowed only at the start" in message or "Extra content at the end" in message:
+        return (
+            f"broken XML: {message}. If these are several XML documents one after the other, as shell loops "
+            "write them, split the file into one for each"
+        )
+    return f"broken XML: {message}"
 
 
 def _parsed(stream: BinaryIO, path: Path) -> Iterator[etree._Element]:
     chunk = stream.read(CHUNK)
+    _refuse_packed(chunk, path)
     name = _root_name(chunk, path)
     parser = _parser(("start", "end"), (name, *RECORDS[name]))
     root = None
@@ -90,7 +150,8 @@ def _others(
 def _refuse_fatal(parser: "etree.XMLPullParser[Any]", path: Path) -> None:
     """Raise for errors that lxml only logs: after an undeclared entity it goes on with the next chunk."""
     for error in parser.feed_error_log.filter_from_fatals():
-        raise MedlineError(f"{path}: broken XML: {error.message}, line {error.line}, column {error.column}")
+        where = f"{error.message}, line {error.line}, column {error.column}"
+        raise MedlineError(f"{path}: {_explained(where)}")
 
 
 def _refuse_entities(record: etree._Element, path: Path) -> None:
@@ -112,8 +173,9 @@ def _root_name(head: bytes, path: Path) -> str:
                 raise MedlineError(f"{path}, line {root.sourceline}: declares entities before its root")
             tag = str(root.tag)
             if tag not in RECORDS:
+                alone = " (a single record: put it between the tags of one)" if tag in _RECORD_TAGS else ""
                 raise MedlineError(
-                    f"{path}, line {root.sourceline}: the root is {tag}, not {' or '.join(RECORDS)}"
+                    f"{path}, line {root.sourceline}: the root is {tag}, not {' or '.join(RECORDS)}{alone}"
                 )
             return tag
     raise MedlineError(f"{path}: no root element in the first {len(head)} bytes")

@@ -9,10 +9,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.home import expand_home
 from bioqa.bioasq.secret import Secret
 
 DEFAULT_NAME = "medline"
 _DEFAULT_PORTS = {"http": 9200, "https": 443}
+_OTHER_URL = re.compile(
+    r"[a-z][a-z0-9+.-]*:/|(?:[^\s/]*@)?(?:[\w.-]+|\[[0-9a-f:.]+\]):[0-9]+(?:/|$)", re.IGNORECASE
+)
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,200}", re.ASCII)
 
 
@@ -48,14 +52,32 @@ class IndexAddress:
 
 
 def is_url(where: str) -> bool:
-    return where.startswith(("http://", "https://"))
+    """Whether ``where`` is the URL of an index, and not a folder.
+
+    Raises BioqaError for what is neither: a URL of another scheme, or ``host:port`` without one. A folder of
+    such a name can be given with ``./`` before it."""
+    if where.startswith(("http://", "https://")):
+        return True
+    if _OTHER_URL.match(where):
+        shown = where.rpartition("@")[2]
+        raise BioqaError(
+            f"{shown} is neither a folder nor the URL of an index: http://host:9200/name or "
+            "https://host/name is expected (in small letters), or a folder such as ./name"
+        )
+    return False
+
+
+def folder_path(where: str) -> Path:
+    """The folder that ``where`` names; ``~`` is the home folder."""
+    return Path(expand_home(where))
 
 
 def parse_address(url: str) -> IndexAddress:
     """Parse ``http://host:9200/name``, or several hosts as ``http://a:9200,http://b:9200/name``.
 
     The default name is ``medline``; the default port is 9200 for http and 443 for https. A path before the
-    name is kept, as a reverse proxy may need it. Raises BioqaError, whose message never contains a password.
+    name is kept, as a reverse proxy may need it; slashes at the end are ignored. Raises BioqaError, whose
+    message never contains a password.
     """
     *others, last = url.split(",")
     host, name = _host_and_name(last.strip())
@@ -86,6 +108,6 @@ def _host_and_name(url: str) -> tuple[str, str]:
         raise BioqaError(f"{url}: {error}") from error
     if port is None or not parts.hostname or parts.query or parts.fragment:
         raise BioqaError(f"{url} is not the URL of an index: http://host:9200/name is expected")
-    prefix, _, name = parts.path.rpartition("/")
+    prefix, _, name = parts.path.rstrip("/").rpartition("/")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}:{port}{prefix}", name

@@ -1,9 +1,16 @@
 """JSON files: strict in, whole or not at all out."""
 
+import bz2
 import gzip
 import json
+import lzma
 import os
+import stat
+import subprocess
+import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +97,88 @@ def test_the_file_has_the_usual_permissions(tmp_path: Path) -> None:
     (tmp_path / "usual").write_text("")
     write_json(tmp_path / "out", [])
     assert (tmp_path / "out").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_an_existing_files_permissions_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("old")
+    path.chmod(0o640)
+    write_json(path, [])
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    real, link, chained = tmp_path / "store" / "real", tmp_path / "link", tmp_path / "chained"
+    link.symlink_to("store/real")
+    chained.symlink_to(link)
+    write_json(link, [1])  # its target does not exist yet
+    assert (link.is_symlink(), json.loads(real.read_text())) == (True, [1])
+    write_json(chained, [2])
+    assert (chained.is_symlink(), link.is_symlink(), json.loads(real.read_text())) == (True, True, [2])
+    assert [path.name for path in real.parent.iterdir()] == ["real"]
+
+
+def test_links_in_a_circle(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(BioqaError, match="a: cannot be written: "):
+        write_json(tmp_path / "a", [])
+
+
+def run(code: str, *arguments: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
+    prelude = "import sys; from bioqa.bioasq.jsonfile import *\n"
+    command = [sys.executable, "-c", prelude + code, *arguments]
+    return subprocess.run(command, check=True, stdout=more.pop("stdout", subprocess.PIPE), timeout=60, **more)
+
+
+def test_standard_output_is_written_to_and_never_replaced(tmp_path: Path) -> None:
+    link = tmp_path / "stdout"
+    link.symlink_to("/proc/self/fd/1")
+    code = "print('before'); write_json(sys.argv[1], [1]); print('after')"
+    for named in ("-", "/dev/stdout", str(link)):
+        assert run(code, named, cwd=tmp_path).stdout == b"before\n[\n  1\n]\nafter\n"
+        with (tmp_path / "redirected").open("wb") as redirected:
+            run(code, named, cwd=tmp_path, stdout=redirected)
+        assert (tmp_path / "redirected").read_bytes() == b"before\n[\n  1\n]\nafter\n"
+        assert link.is_symlink()
+    assert not (tmp_path / "-").exists()
+
+
+def test_pipes_are_written_to_and_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=write_json, args=(pipe, ["through"]))
+    writing.start()
+    assert read_json(pipe) == ["through"]
+    writing.join()
+    assert pipe.is_fifo()
+
+
+def test_standard_input_is_read() -> None:
+    code = "print(read_json('-'))"
+    assert run(code, input=b"[1]").stdout == b"[1]\n"
+    assert run(code, input=gzip.compress(b"[1]")).stdout == b"[1]\n"
+
+
+def test_gzip_of_several_members(tmp_path: Path) -> None:
+    (tmp_path / "two").write_bytes(gzip.compress(b"[1,") + gzip.compress(b" 2]") + bytes(100))
+    assert read_json(tmp_path / "two") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("packed", "kind"),
+    [
+        (bz2.compress(b"[]"), "a bzip2 file"),
+        (lzma.compress(b"[]"), "an xz file"),
+        (b"PK\x03\x04 and more", "a zip file"),
+        (gzip.compress(gzip.compress(b"[]")), "a gzip file within a gzip file"),
+    ],
+)
+def test_other_packed_files_are_named(tmp_path: Path, packed: bytes, kind: str) -> None:
+    (tmp_path / "in.json").write_bytes(packed)
+    with pytest.raises(BioqaError, match=f"in.json: is {kind}; unpack it first"):
+        read_json(tmp_path / "in.json")
 
 
 def test_lone_surrogates_are_not_pairs() -> None:

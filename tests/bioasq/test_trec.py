@@ -16,6 +16,7 @@ from bioqa.bioasq.trec import (
     judgements,
     parse_judgements,
     parse_run,
+    pmid,
     read_judgements,
     read_run,
     run_lines,
@@ -118,8 +119,7 @@ def test_relevance_below_the_least_is_no_golden_document() -> None:
     ("text", "words"),
     [
         ("q Q0 1 1 1.0 t\nq Q0 2 2 0.5", r"run, line 2: must have 6 fields \(question, Q0, .*has 5"),
-        ("q 0 1 1 1.0 t", r"run, line 1: the second field must be Q0, not \"0\""),
-        ("\n\nq Q0 1 first 1.0 t", r"run, line 3: rank: must be an integer, not \"first\""),
+        ("\n\nq Q0 1 1 first t", r"run, line 3: score: must be a number of single precision, not \"first\""),
         ("q Q0 1 1 nan t", r"line 1: score: must be a number of single precision, not \"nan\""),
         ("q Q0 1 1 inf t", "score"),
         ("q Q0 1 1 1e39 t", "score"),
@@ -171,11 +171,51 @@ def test_scores_beyond_single_precision_are_not_written(score: float) -> None:
         list(run_lines("q", [("1", score)], "t"))
 
 
-def test_a_document_that_is_no_pubmed_url_is_not_written() -> None:
-    wrong = Response(Question("q", ""), ("https://pubmed.ncbi.nlm.nih.gov/5",), ())
+@pytest.mark.parametrize(
+    "document", ["", "0", "GX-1", "https://pubmed.ncbi.nlm.nih.gov/", "http://x.org/5", "5\n"]
+)
+def test_a_document_that_is_not_of_pubmed_is_not_written(document: str) -> None:
+    wrong = Response(Question("q", ""), (document,), ())
     for write in (lambda: [*submission_run([wrong], "t")], lambda: [*judgements([wrong])]):
-        with pytest.raises(BioqaError, match=r'question "q": the document "https:'):
+        with pytest.raises(BioqaError, match=r'question "q": the document ".*" is neither a PMID nor'):
             write()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "5",
+        "http://www.ncbi.nlm.nih.gov/pubmed/5",
+        "https://www.ncbi.nlm.nih.gov/pubmed/5/",
+        "http://ncbi.nlm.nih.gov/pubmed/5",
+        "https://www.ncbi.nlm.nih.gov/m/pubmed/5/",
+        "https://pubmed.ncbi.nlm.nih.gov/5/",
+        "HTTPS://PubMed.ncbi.nlm.nih.gov/5",
+    ],
+)
+def test_documents_in_other_forms_are_the_same_ones(document: str) -> None:
+    both = Response(Question("q", ""), (document, PUBMED_URL + "5", PUBMED_URL + "7"), ())
+    assert pmid(document) == "5"
+    assert [*judgements([both])] == [Judgement("q", "5", 1), Judgement("q", "7", 1)]
+    assert [line.document for line in submission_run([both], "t")] == ["5", "7"]
+
+
+@pytest.mark.parametrize("line", ["q 0 5 1 3.5 t", "q q0 5 1.0 3.5 t", "q - 5 - 3.5 t", "q Q0 5 99999 3.5 t"])
+def test_the_second_column_and_the_rank_are_not_read(line: str) -> None:
+    assert parse_run(f"{line}\nr {line[2:]}\n{line.replace('5 ', '6 ', 1)}", "run") == [
+        RunLine("q", "5", 1, 3.5, "t"),
+        RunLine("r", "5", 1, 3.5, "t"),
+        RunLine("q", "6", 2, 3.5, "t"),
+    ]
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_an_empty_file_is_told(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "empty"
+    path.write_text(content)
+    for read in (read_run, read_judgements):
+        with pytest.raises(BioqaError, match="empty: has no lines"):
+            read(path)
 
 
 def test_files_are_read_plain_or_gzip_and_named_when_wrong(tmp_path: Path) -> None:

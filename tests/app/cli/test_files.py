@@ -1,6 +1,9 @@
 """``bioqa parse``, ``validate`` and ``evaluate``."""
 
+import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.app.conftest import Run
@@ -75,3 +78,23 @@ def test_evaluate_prints_the_official_measures(run: Run, tmp_path: Path) -> None
     assert "edition 5" in shown
     assert run("evaluate", golden, system, "--edition", "7").code == 2
     assert run("evaluate", golden, system).code == 2
+
+
+def test_parse_reads_standard_input_and_names_a_folder(run: Run, medline: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from bioqa.app.cli import main; main()", "parse"]
+    for packed in (medline.read_bytes(), gzip.compress(medline.read_bytes())):
+        done = subprocess.run([*command, "-"], input=packed, capture_output=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.decode() == run("parse", medline).out
+    told = run("parse", tmp_path)
+    assert (told.code, told.err) == (
+        1,
+        f"error: {tmp_path} is a folder; give its files: {tmp_path}/*.xml.gz\n",
+    )
+
+
+def test_a_golden_file_without_questions_is_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.json").write_text('{"questions": []}')
+    done = run("evaluate", tmp_path / "empty.json", tmp_path / "empty.json", "--edition", 9)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("empty.json: has no questions, so there is nothing to measure\n")

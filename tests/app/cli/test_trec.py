@@ -51,3 +51,22 @@ def test_what_is_wrong_is_told_and_nothing_written(command: Run, golden: Path, t
         assert done.err.startswith("error: ")
     assert "run.txt, line 2" in command("trec", "submission", "run.txt", "-o", "new").err
     assert not (tmp_path / "new").exists()
+
+
+def test_documents_in_other_forms_are_converted_and_counted(command: Run, tmp_path: Path) -> None:
+    documents = [DOCUMENT, "https://pubmed.ncbi.nlm.nih.gov/7/", "8"]
+    (tmp_path / "synergy.json").write_text(json.dumps({"questions": [entry(documents=documents)]}))
+    done = command("trec", "qrels", "synergy.json", "-o", "q")
+    assert (done.code, done.err.splitlines()[0]) == (
+        0,
+        "synergy.json: 2 × document not in the form of BioASQ's PubMed URLs",
+    )
+    assert [line.split()[2] for line in (tmp_path / "q").read_text().splitlines()] == ["90000001", "7", "8"]
+
+
+def test_an_empty_run_is_an_error(command: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("")
+    for kind in ("submission", "golden"):
+        done = command("trec", kind, "empty", "-o", "new")
+        assert (done.code, done.err) == (2, "error: empty: has no lines\n")
+    assert not (tmp_path / "new").exists()

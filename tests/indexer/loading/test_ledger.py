@@ -1,6 +1,7 @@
 """The ledger: what it keeps, and how it survives crashes and damage."""
 
 import hashlib
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from bioqa.indexer.loading.ledger import (
     LoadedFile,
     file_number,
     md5_of,
+    noted_name,
     order,
 )
 from bioqa.indexer.loading.run import load
@@ -82,3 +84,9 @@ def test_the_md5_is_that_of_the_files_content(tmp_path: Path) -> None:
     assert md5_of(path) == loaded("a.xml", 1).md5
     with pytest.raises(FileNotFoundError):
         md5_of(tmp_path / "b.xml")
+
+
+def test_a_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
+    name = noted_name(Path(os.fsdecode(b"caf\xe9.xml")))
+    assert name == r"caf\xe9.xml"
+    assert noted_name(Path("café.xml")) == "café.xml"

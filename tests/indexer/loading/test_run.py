@@ -526,3 +526,29 @@ def test_the_whole_pool(pool_index: Path) -> None:
     ]
     with TantivyIndex.open(pool_index) as index:
         assert index.stats().documents == 44_448
+
+
+# What a user may give
+
+
+def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.xml"))
+    write(path, citation(1))
+    folder = tmp_path / "index"
+    assert [entry.name for entry in load([path], folder, workers=1).loaded] == [r"caf\xe9.xml"]
+    assert load([path], folder, workers=1).known == (r"caf\xe9.xml",)
+    write(path, citation(1, "Anew."))
+    assert [entry.name for entry in load([path], folder, workers=1).loaded] == [r"caf\xe9.xml"]
+
+
+def test_a_folder_a_pipe_and_standard_input_are_told(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, words in (
+        (tmp_path, rf"{tmp_path} is a folder; give its files: {tmp_path}/\*\.xml\.gz"),
+        (tmp_path / "pipe", "pipe cannot be loaded, because a file is read twice"),
+        (Path("-"), "standard input cannot be loaded"),
+        (tmp_path / "absent", "no such file: .*absent"),
+    ):
+        with pytest.raises(BioqaError, match=words):
+            load([path], tmp_path / "index")
+    assert not (tmp_path / "index").exists()

@@ -1,8 +1,12 @@
 """Files that must be refused, with the place, and files that must not."""
 
+import bz2
 import gzip
+import lzma
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -148,3 +152,64 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 )
 def test_only_the_white_space_of_xml_collapses(text: str, expected: str) -> None:
     assert collapsed(text) == expected
+
+
+# What a user may give
+
+
+def test_pipes_are_read(tmp_path: Path) -> None:
+    content = article_set("A title.").encode()
+    for number, sent in enumerate((content, gzip.compress(content))):
+        pipe = tmp_path / f"pipe-{number}"
+        os.mkfifo(pipe)
+        writing = threading.Thread(target=pipe.write_bytes, args=(sent,))
+        writing.start()
+        positions: list[int] = []
+        assert len(list(records(pipe, positions.append))) == 1
+        writing.join()
+        assert positions[-1] == len(sent)
+
+
+def test_standard_input_is_read(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from bioqa.indexer.medline.xmlfile import records;"
+        "print(len(list(records(Path('-')))))"
+    )
+    content = gzip.compress(article_set("A title.").encode())
+    result = subprocess.run([sys.executable, "-c", code], input=content, capture_output=True, check=True)
+    assert result.stdout == b"1\n"
+
+
+def test_a_folder_is_told(tmp_path: Path) -> None:
+    with pytest.raises(MedlineError, match=r"is a folder; give its files: .*/\*\.xml\.gz"):
+        list(records(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("packed", "kind"),
+    [
+        (bz2.compress(b"<PubmedArticleSet/>"), "a bzip2 file"),
+        (lzma.compress(b"<PubmedArticleSet/>"), "an xz file"),
+        (b"PK\x03\x04 and more", "a zip file"),
+        (gzip.compress(gzip.compress(b"<PubmedArticleSet/>")), "a gzip file within a gzip file"),
+    ],
+)
+def test_other_packed_files_are_named(tmp_path: Path, packed: bytes, kind: str) -> None:
+    (tmp_path / "a.xml").write_bytes(packed)
+    with pytest.raises(MedlineError, match=rf"a\.xml: is {kind}; unpack it first"):
+        list(records(tmp_path / "a.xml"))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("head", ["", HEAD])
+def test_several_documents_one_after_the_other_are_told(tmp_path: Path, head: str, packed: bool) -> None:
+    one = (head + article_set("A title.")).encode()
+    (tmp_path / "a.xml").write_bytes(gzip.compress(one) + gzip.compress(one) if packed else one + one)
+    with pytest.raises(MedlineError, match="several XML documents one after the other"):
+        list(records(tmp_path / "a.xml"))
+
+
+def test_a_record_alone_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text(citation(1))
+    with pytest.raises(MedlineError, match=r"the root is PubmedArticle, .*a single record: put it between"):
+        list(records(tmp_path / "a.xml"))

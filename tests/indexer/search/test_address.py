@@ -1,10 +1,12 @@
 """Addresses of indices: their URLs, and credentials that are never shown."""
 
+from pathlib import Path
+
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.secret import Secret
-from bioqa.indexer.search.address import Access, IndexAddress, is_url, parse_address
+from bioqa.indexer.search.address import Access, IndexAddress, folder_path, is_url, parse_address
 
 KEY = "S3cretKeyOfAnIndex"
 
@@ -17,6 +19,9 @@ PASSWORD = "s3cret-p4ssword"
     [
         ("http://localhost", ("http://localhost:9200",), "medline"),
         ("http://localhost/", ("http://localhost:9200",), "medline"),
+        ("http://localhost/pool/", ("http://localhost:9200",), "pool"),
+        ("https://search.example/es/medline//", ("https://search.example:443/es",), "medline"),
+        ("http://a:1/,http://b:2/pool/", ("http://a:1", "http://b:2"), "pool"),
         ("http://localhost:9200/pool", ("http://localhost:9200",), "pool"),
         ("https://search.example", ("https://search.example:443",), "medline"),
         ("https://search.example/medline-2026", ("https://search.example:443",), "medline-2026"),
@@ -77,6 +82,45 @@ def test_urls_are_told_from_folders() -> None:
     assert is_url("https://host")
     assert not is_url("data/http")
     assert not is_url("/srv/pool")
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "localhost:9200/medline",
+        "localhost:9200",
+        "es:9200/x",
+        "[::1]:9200/x",
+        "es-1.example.org:443/x",
+        "HTTP://localhost:9200/m",
+        "Https://host/m",
+        "http:/localhost/m",
+        "file:///srv/index",
+        "s3://bucket/index",
+    ],
+)
+def test_what_only_looks_like_a_url_is_no_folder(where: str) -> None:
+    with pytest.raises(BioqaError, match="neither a folder nor the URL of an index: http://host:9200/name"):
+        is_url(where)
+
+
+@pytest.mark.parametrize(
+    "where", ["./localhost:9200/medline", "/srv/a:1/x", "a:b/c", "c:x", "2026", "~/x", "."]
+)
+def test_folders_of_odd_names(where: str) -> None:
+    assert not is_url(where)
+
+
+def test_a_password_before_a_host_is_not_shown() -> None:
+    with pytest.raises(BioqaError) as raised:
+        is_url(f"ada:{PASSWORD}@es:9200/x")
+    assert PASSWORD not in str(raised.value)
+
+
+def test_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert folder_path("~/index") == tmp_path / "index"
+    assert folder_path("./~x") == Path("./~x")
 
 
 def test_secrets_are_not_in_the_representation() -> None:
