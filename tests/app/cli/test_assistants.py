@@ -72,7 +72,7 @@ def free_port() -> int:
 
 def test_over_http_before_a_running_service(application: FastAPI) -> None:
     ports = free_port(), free_port()
-    config = uvicorn.Config(application, port=ports[0], log_level="critical", lifespan="off")
+    config = uvicorn.Config(application, port=ports[0], log_config=None, lifespan="off")
     serving = uvicorn.Server(config)
     thread = threading.Thread(target=serving.run)
     thread.start()

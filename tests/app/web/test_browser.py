@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {C
 def address(answerer: Answerer) -> Iterator[str]:
     """A server of these tests' own."""
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create_app(Settings(), answerer), log_level="error", ws="none")
+    config = uvicorn.Config(create_app(Settings(), answerer), log_config=None, ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
