@@ -1,7 +1,10 @@
 """The command ``bioqa``. Exit codes: 0 success, 1 the input has faults, 2 an error prevented the work."""
 
 import io
+import os
 import sys
+from contextlib import redirect_stdout
+from typing import TextIO, cast
 
 import typer
 
@@ -18,9 +21,11 @@ from bioqa.app.cli import (
     trec,
     updating,
 )
-from bioqa.app.cli.console import fail
+from bioqa.app.cli.console import NobodyReads, Output, fail, say
+from bioqa.app.cli.failures import describe, trace
+from bioqa.app.environment import unknown_variables
+from bioqa.app.settings import Settings
 from bioqa.app.version import version
-from bioqa.bioasq.errors import BioqaError
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -52,6 +57,7 @@ cli.add_typer(trec.trec, name="trec")
 
 @cli.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     show_version: bool = typer.Option(
         False,
         "--version",
@@ -62,6 +68,9 @@ def _options(
     if show_version:
         typer.echo(f"bioqa {version()}")
         raise typer.Exit
+    if context.invoked_subcommand != "serve":  # which logs them
+        for sentence in unknown_variables(os.environ, Settings.model_fields):
+            say(f"warning: {sentence}")
 
 
 def main() -> None:
@@ -69,8 +78,17 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A title can contain characters that the terminal's encoding lacks.
             stream.reconfigure(errors="backslashreplace")
-    try:
-        cli()
-    except BioqaError as error:
-        fail(str(error))
-        sys.exit(2)
+    output = Output(sys.stdout)
+    with redirect_stdout(cast(TextIO, output)):
+        try:
+            try:
+                cli()
+            finally:
+                output.flush()
+        except NobodyReads:
+            sys.exit(2)
+        except Exception as error:  # noqa: BLE001  # the edge: whatever a library raises becomes one line
+            if lines := trace(error):
+                say(lines.rstrip())
+            fail(describe(error))
+            sys.exit(2)

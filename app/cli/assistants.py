@@ -87,7 +87,8 @@ def mcp(
 
 def _listening(settings: Settings, stack: contextlib.ExitStack) -> list[socket.socket]:
     from bioqa.app.http.listening import listen
-    from bioqa.app.security.hosts import is_local, parse_hosts
+    from bioqa.app.security.hosts import parse_hosts
+    from bioqa.bioasq.proxies import is_local
 
     parse_hosts(settings.allowed_hosts or "")
     if not is_local(settings.host):

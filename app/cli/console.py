@@ -1,13 +1,19 @@
 """Output of the command line: results to stdout; progress, counts and errors to stderr."""
 
+import errno
+import io
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bioqa.bioasq.errors import BioqaError
 
 PLAIN_EVERY_S = 10.0
 """Seconds between progress lines where there is no terminal."""
@@ -19,8 +25,58 @@ Report = Callable[[int, str], None]
 """Called with the amount done and a few words on it."""
 
 
+class CannotPrint(BioqaError):
+    """Standard output does not take the result."""
+
+
+class NobodyReads(CannotPrint):
+    """The program that read standard output has ended, as `head` does when it has enough."""
+
+
+class Output:
+    """Standard output, whose failures are CannotPrint: nobody takes them for those of a file of the work."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._failure: CannotPrint | None = None
+
+    def write(self, text: str) -> int:
+        with self._reported():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with self._reported():
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        # Again, for typer tries a stream with a write whose failure it ignores.
+        if self._failure is not None:
+            raise self._failure
+        try:
+            yield
+        except OSError as error:
+            self._discard()
+            gone = error.errno == errno.EPIPE
+            kind, reason = (NobodyReads if gone else CannotPrint), error.strerror or error
+            self._failure = kind(f"cannot write the result: {reason}")
+            raise self._failure from error
+
+    def _discard(self) -> None:
+        """Let what is still in the buffer go nowhere: Python would fail at its end by writing it again."""
+        with suppress(io.UnsupportedOperation):  # a test's stream has no descriptor
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+
+
 def say(text: str) -> None:
-    err.print(text, soft_wrap=True)
+    # The work does not end because its progress cannot be shown.
+    with suppress(OSError):
+        err.print(text, soft_wrap=True)
 
 
 def fail(text: str) -> None:

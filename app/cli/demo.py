@@ -16,10 +16,11 @@ from bioqa.app.cli.console import out, progress, say
 from bioqa.app.cli.files import print_measures
 from bioqa.app.cli.indexing import load_files
 from bioqa.app.cli.options import RankerOption
-from bioqa.app.settings import Settings, load_settings
+from bioqa.app.settings import DEFAULT_PORT, Settings, load_settings
 from bioqa.bioasq.domain import Response
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
+from bioqa.bioasq.home import home
 from bioqa.bioasq.measures import evaluate
 from bioqa.indexer.search.folder import FORMAT
 
@@ -55,7 +56,8 @@ def demo(
     print_measures(evaluate(golden, _answers(answerer, golden), EDITION))
     out.print(f'\nTo ask:    bioqa ask "…" --index {where}', soft_wrap=True)
     out.print(f"To serve:  bioqa serve --index {where}", soft_wrap=True)
-    out.print(f"           then open http://{settings.host}:{settings.port}/", soft_wrap=True)
+    # Not the settings' host and port: one that is wrong must not end a command that does not serve.
+    out.print(f"           then open http://127.0.0.1:{DEFAULT_PORT}/ (by default)", soft_wrap=True)
 
 
 def _load(citations: Path, settings: Settings) -> None:
@@ -76,7 +78,11 @@ def _answers(answerer: Answerer, golden: tuple[Response, ...]) -> list[Response]
 
 
 def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bioqa"
+    if given := os.environ.get("XDG_CACHE_HOME"):
+        return Path(given) / "bioqa"
+    if (folder := home()) is None:
+        raise BioqaError("no home folder for the sample's index: give --index DIR, or set XDG_CACHE_HOME")
+    return folder / ".cache" / "bioqa"
 
 
 def _version(citations: Path) -> str:

@@ -22,6 +22,9 @@ from bioqa.bioasq.validation import Fault
 from bioqa.bioasq.validation import validate as faults_of
 from bioqa.indexer.medline.reader import MedlineError, MedlineFile, event_json
 
+WIDE = 1000
+"""Columns, more than any table needs."""
+
 HELD_BYTES = 1 << 26
 """Parsed events of a file kept in memory; more go to a temporary file."""
 
@@ -38,12 +41,12 @@ def parse(
     for path in files:
         try:
             _print_events(MedlineFile(path, joiner))
-        except BrokenPipeError:  # the reader of the output has closed it
-            raise
         except MedlineError as error:
             refused += 1
             fail(str(error))
         except OSError as error:
+            if error.filename is None:  # not this file's, such as a full disk of temporary files
+                raise
             refused += 1
             fail(f"{path}: {error.strerror or error}")
     if refused:
@@ -132,13 +135,26 @@ def measures_json(measures: Measures) -> dict[str, object]:
 
 
 def print_measures(measures: Measures) -> None:
-    table = Table(title=f"edition {measures.edition}, {measures.questions} questions")
+    title = f"edition {measures.edition}, {measures.questions} questions"
+    names = ("precision", "recall", "F1", "MAP", "GMAP")
+    rows = {
+        name: [f"{value:.4f}" for value in _values(means)]
+        for name, means in (("documents", measures.documents), ("snippets", measures.snippets))
+    }
+    table = Table(title=title)
     table.add_column("")
-    for name in ("precision", "recall", "F1", "MAP", "GMAP"):
+    for name in names:
         table.add_column(name, justify="right")
-    for name, means in (("documents", measures.documents), ("snippets", measures.snippets)):
-        table.add_row(name, *(f"{value:.4f}" for value in _values(means)))
-    out.print(table)
+    for name, figures in rows.items():
+        table.add_row(name, *figures)
+    if out.measure(table, options=out.options.update(width=WIDE)).maximum <= out.width:
+        out.print(table)
+        return
+    # In a table that is wider than the terminal, figures would be cut.
+    out.print(title, soft_wrap=True)
+    for name, figures in rows.items():
+        for label, figure in zip(names, figures, strict=True):
+            out.print(f"{name} {label} {figure}", soft_wrap=True)
 
 
 def _values(means: MeanMeasures) -> tuple[float, ...]:

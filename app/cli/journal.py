@@ -5,6 +5,7 @@ The first line identifies the job. A crash can leave an incomplete last line, wh
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -37,11 +38,15 @@ class Journal:
         except OSError as error:
             raise BioqaError(f"{path}: cannot be written: {error.strerror or error}") from error
         journal = cls(path, stream, kept or {})
-        if kept is None:
-            journal._write({"kind": KIND, "job": job})
-        else:
-            stream.truncate(sum(map(len, whole)))
-            stream.seek(0, os.SEEK_END)
+        try:
+            if kept is None:
+                journal._write({"kind": KIND, "job": job})
+            else:
+                stream.truncate(sum(map(len, whole)))
+                stream.seek(0, os.SEEK_END)
+        except BaseException:
+            journal.close()
+            raise
         return journal
 
     def append(self, response: Response) -> None:
@@ -49,7 +54,9 @@ class Journal:
         self.answers[response.question.id] = response
 
     def close(self) -> None:
-        self._stream.close()
+        # Each answer was flushed, or reported that it could not be; closing tries a failed one once more.
+        with suppress(OSError):
+            self._stream.close()
 
     def remove(self) -> None:
         self.close()

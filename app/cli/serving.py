@@ -1,5 +1,7 @@
 """The command ``serve``."""
 
+import logging
+import os
 from contextlib import ExitStack
 from typing import Annotated
 
@@ -7,7 +9,8 @@ import typer
 
 from bioqa.app.answers.opening import index_location
 from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
-from bioqa.app.settings import load_settings
+from bioqa.app.environment import service_links, unknown_variables
+from bioqa.app.settings import Settings, load_settings
 
 
 def serve(
@@ -29,10 +32,19 @@ def serve(
 
     settings = load_settings(
         index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
-    )
+    ).checked()
     index_location(settings)
     # Before the rankers are loaded, which takes seconds: a port that is taken is reported at once.
     with ExitStack() as stack:
         sockets = [stack.enter_context(each) for each in listen(settings.host, settings.port)]
         logs.configure(settings.log_level, settings.log_format)
+        _log_environment()
         server_of(create_app(settings), settings).run(sockets)
+
+
+def _log_environment() -> None:
+    log = logging.getLogger("bioqa")
+    for sentence in unknown_variables(os.environ, Settings.model_fields):
+        log.warning(sentence)
+    if links := service_links(os.environ):
+        log.debug("ignored, as Kubernetes sets them for a service: %s", ", ".join(links))

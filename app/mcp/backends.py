@@ -2,7 +2,6 @@
 
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import anyio.to_thread
 import httpx2
@@ -11,9 +10,9 @@ from pydantic import BaseModel, ValidationError
 from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.answers.service import Service
 from bioqa.app.http.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
-from bioqa.app.security.hosts import is_local
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.proxies import proxy_of, shown
 from bioqa.bioasq.secret import Secret, scrub
 
 TIMEOUT_S = 120.0
@@ -77,27 +76,22 @@ class RemoteBackend:
 
     async def _call(self, method: str, path: str, **content: Any) -> httpx2.Response:
         headers = {"Authorization": f"Bearer {self._api_key.reveal()}"} if self._api_key else {}
-        proxy = None if self._transport else _proxy(self._url)
+        proxy = None if self._transport else proxy_of(self._url)
+        where = f"the service at {self._url} cannot be reached"
+        through = f" through the proxy {shown(proxy)} (NO_PROXY names hosts asked directly)" if proxy else ""
         try:
-            async with self._client(headers, proxy) as client:
+            # Given a transport, the client does not read the environment: it would prepare every proxy there,
+            # and fail for want of a package even where NO_PROXY excludes this host.
+            transport = self._transport or httpx2.AsyncHTTPTransport(proxy=proxy)
+            async with httpx2.AsyncClient(headers=headers, transport=transport, timeout=TIMEOUT_S) as client:
                 return await client.request(method, self._url + path, **content)
         except ImportError as error:
             raise BioqaError(
-                f"the service at {self._url} cannot be asked through the proxy {proxy}: it needs the package "
-                "socksio (pip install socksio); NO_PROXY names hosts that are asked directly"
+                f"{where}{through}: install the package socksio (pip install socksio)"
             ) from error
-        # ValueError: a proxy's address or a header that cannot be used. OSError: certificates.
+        # ValueError: a proxy's scheme or a header that cannot be used. OSError: certificates.
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError) as error:
-            reason = scrub(str(error)) or type(error).__name__
-            if proxy:
-                reason += f" (asked through the proxy {proxy}; NO_PROXY names hosts that are asked directly)"
-            raise BioqaError(f"the service at {self._url} cannot be reached: {reason}") from error
-
-    def _client(self, headers: dict[str, str], proxy: str | None) -> httpx2.AsyncClient:
-        # Given a transport, the client does not read the environment's proxies: it would prepare all of them,
-        # and fail for want of a package even where NO_PROXY excludes this host.
-        transport = self._transport or (None if proxy else httpx2.AsyncHTTPTransport())
-        return httpx2.AsyncClient(headers=headers, transport=transport, timeout=TIMEOUT_S)
+            raise BioqaError(f"{where}{through}: {scrub(str(error)) or type(error).__name__}") from error
 
     def _content(self, response: httpx2.Response, model: type[Content]) -> Content:
         try:
@@ -122,14 +116,3 @@ def _checked(url: str) -> str:
     if not usable or parts.query or parts.fragment:
         raise BioqaError(f"{url} is not the URL of a service: http://host:8000 is expected")
     return url.rstrip("/")
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for this URL, without its password. None for this machine."""
-    parts = urlsplit(url)
-    name = parts.hostname or ""
-    if is_local(name) or proxy_bypass(name):
-        return None
-    proxies = getproxies()
-    found = proxies.get(parts.scheme) or proxies.get("all")
-    return found.rpartition("@")[2] if found else None

@@ -1,7 +1,7 @@
 """Log entries of one line each: text for people, or JSON for programs that collect logs.
 
 Only ``app.observability.requests`` logs requests, and never a body, a header or the query of an address: they
-can contain patients' questions, and keys.
+can contain patients' questions, and keys. Secrets of this process are removed from what other libraries log.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any, Literal, TextIO
 
 from bioqa.app.answers.context import request_id, trace_id
 from bioqa.app.observability.repeats import CountRepeats
+from bioqa.bioasq.secret import scrub
 
 Format = Literal["auto", "text", "json"]
 
@@ -49,11 +50,11 @@ class JsonFormatter(logging.Formatter):
             "time": _time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": scrub(record.getMessage()),
             **getattr(record, FACTS, {}),
         }
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = scrub(self.formatException(record.exc_info))
         return json.dumps(line, default=str)  # in ASCII, which every terminal and collector can read
 
 
@@ -61,9 +62,9 @@ class TextFormatter(logging.Formatter):
     """Text; only an exception's traceback adds lines, so that no message can forge an entry."""
 
     def format(self, record: logging.LogRecord) -> str:
-        words = f"{_time(record)} {record.levelname:7} {record.name}: {record.getMessage()}"
+        words = f"{_time(record)} {record.levelname:7} {record.name}: {scrub(record.getMessage())}"
         line = (words + _shown(getattr(record, FACTS, {}))).translate(_CONTROL)
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        return f"{line}\n{scrub(self.formatException(record.exc_info))}" if record.exc_info else line
 
 
 def _shown(facts: Mapping[str, object]) -> str:

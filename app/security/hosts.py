@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.proxies import is_local
 
 ANY = "*"
 _NAME = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\*")
@@ -42,13 +43,6 @@ def is_allowed(host: str, allowed: Collection[str]) -> bool:
     if any(known.startswith("*.") and name.endswith(known[1:]) for known in allowed):
         return True
     return _is_address(name)
-
-
-def is_local(name: str) -> bool:
-    """Whether a host's name or address means this machine."""
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    return _is_address(name) and ip_address(name).is_loopback
 
 
 def host_name(host: str) -> str:

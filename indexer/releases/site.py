@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import unquote, urljoin, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 from lxml import etree, html
@@ -19,6 +18,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.proxies import SCHEMES, proxy_of, shown
 from bioqa.indexer.loading.ledger import md5_of
 from bioqa.indexer.releases.source import (
     DIRECTORIES,
@@ -183,9 +183,14 @@ def _pool(url: str, timeout_s: float, backoff_s: float) -> urllib3.PoolManager:
     retries = urllib3.Retry(
         total=MAX_TRIES - 1, backoff_factor=backoff_s, backoff_max=MAX_WAIT_S, status_forcelist=_BUSY
     )
-    proxy = getproxies().get(parts.scheme)
-    if proxy is None or proxy_bypass(parts.hostname or ""):
+    proxy = proxy_of(url)
+    if proxy is None:
         return urllib3.PoolManager(maxsize=MAX_CONNECTIONS, timeout=timeout, retries=retries)
+    if urlsplit(proxy).scheme not in SCHEMES:
+        raise BioqaError(
+            f"{url} cannot be reached through the proxy {shown(proxy)}: one of HTTP is needed "
+            "(HTTPS_PROXY=http://host:3128); NO_PROXY names hosts that are asked directly"
+        )
     return urllib3.ProxyManager(
         proxy,
         proxy_headers=_proxy_credentials(proxy),

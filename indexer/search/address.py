@@ -17,6 +17,8 @@ _DEFAULT_PORTS = {"http": 9200, "https": 443}
 _OTHER_URL = re.compile(
     r"[a-z][a-z0-9+.-]*:/|(?:[^\s/]*@)?(?:[\w.-]+|\[[0-9a-f:.]+\]):[0-9]+(?:/|$)", re.IGNORECASE
 )
+_SENT = re.compile(r"[!-~]+")
+"""Characters that a request can contain."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,200}", re.ASCII)
 
 
@@ -106,7 +108,7 @@ def _host_and_name(url: str) -> tuple[str, str]:
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
     except ValueError as error:
         raise BioqaError(f"{url}: {error}") from error
-    if port is None or not parts.hostname or parts.query or parts.fragment:
+    if port is None or not parts.hostname or parts.query or parts.fragment or not _SENT.fullmatch(url):
         raise BioqaError(f"{url} is not the URL of an index: http://host:9200/name is expected")
     prefix, _, name = parts.path.rstrip("/").rpartition("/")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

@@ -1,13 +1,15 @@
 """What is written where: results to stdout, all else to stderr."""
 
+import errno
 import io
 import json
+import os
 import sys
 import time
 
 import pytest
 
-from bioqa.app.cli.console import fail, json_line, print_json, progress
+from bioqa.app.cli.console import CannotPrint, NobodyReads, Output, fail, json_line, print_json, progress, say
 
 
 def test_errors_go_to_stderr_whatever_they_hold(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,3 +53,52 @@ def test_nothing_to_do_is_done(capsys: pytest.CaptureFixture[str]) -> None:
     with progress("loading", 0) as report:
         report(0, "")
     assert capsys.readouterr().err == "loading: 100%\n"
+
+
+class Failing(io.StringIO):
+    """A stream on a full disk, or one that nobody reads."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, text: str) -> int:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "said"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            CannotPrint,
+            "cannot write the result: No space left",
+        ),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), NobodyReads, "cannot write the result: Broken pipe"),
+    ],
+)
+def test_a_result_that_cannot_be_written_is_an_error_of_its_own(
+    error: OSError, kind: type[Exception], said: str
+) -> None:
+    output = Output(Failing(error))
+    with pytest.raises(kind, match=said):
+        output.write("a")
+    # Also where a library ignored it, what was lost is reported at the end.
+    with pytest.raises(kind, match=said):
+        output.flush()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_what_a_full_disk_did_not_take_is_forgotten() -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123
+        output = Output(full)
+        output.write("a")
+        with pytest.raises(CannotPrint, match="No space left on device"):
+            output.flush()
+        full.flush()  # as Python does at its end
+
+
+def test_progress_that_cannot_be_shown_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Failing(OSError(errno.ENOSPC, "No space left on device")))
+    say("loading: 40%")
+    fail("no file")

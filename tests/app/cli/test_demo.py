@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bioqa.app.cli import demo
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.search.base import Applied, Rejection
 from bioqa.models.reranker import Reranker
@@ -71,3 +72,18 @@ def test_demo_indexes_answers_evaluates_and_says_how_to_serve(
     assert "Documents" in result.out
     assert "25 questions" in result.out
     assert run("demo").code == 0
+
+
+def test_without_a_home_folder_the_demo_says_what_to_give(
+    indexing: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(demo, "home", lambda: None)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    result = indexing("demo", "--only-index")
+    assert (result.code, result.out) == (2, "")
+    assert (
+        result.err
+        == "error: no home folder for the sample's index: give --index DIR, or set XDG_CACHE_HOME\n"
+    )
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert indexing("demo", "--only-index").code == 0

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.app.conftest import Run
 
 
@@ -98,3 +100,16 @@ def test_a_golden_file_without_questions_is_told(run: Run, tmp_path: Path) -> No
     done = run("evaluate", tmp_path / "empty.json", tmp_path / "empty.json", "--edition", 9)
     assert (done.code, done.out) == (2, "")
     assert done.err.endswith("empty.json: has no questions, so there is nothing to measure\n")
+
+
+@pytest.mark.parametrize("columns", [20, 40, 57, 58, 200])
+def test_no_figure_is_cut_on_a_narrow_terminal(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    golden = tmp_path / "golden"
+    entry = {"id": "a", "type": "list", "body": "?", "documents": ["http://www.ncbi.nlm.nih.gov/pubmed/1"]}
+    golden.write_text(json.dumps({"questions": [{**entry, "snippets": []}]}))
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = run("evaluate", golden, golden, "--edition", "9").out
+    assert shown.count("1.0000") == 5
+    assert "…" not in shown

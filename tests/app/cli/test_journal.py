@@ -1,6 +1,9 @@
 """What is kept of an unfinished batch, and used when it is resumed."""
 
 import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -86,3 +89,28 @@ def test_a_damaged_journal_is_told_with_its_line(answerer: Answerer, output: Pat
     journal(output).write_bytes(lines[0] + b"{nonsense\n" + lines[2])
     with pytest.raises(BioqaError, match="line 2"):
         answer_batch(answerer, QUESTIONS, output)
+
+
+@contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """No file grows beyond this size, as on a disk with so much space left."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("size", [0, 1000, 20_000])
+def test_on_a_full_disk_the_file_is_named_and_with_room_the_batch_is_resumed(
+    answerer: Answerer, output: Path, size: int
+) -> None:
+    with (
+        full_disk(size),
+        pytest.raises(BioqaError, match=r"submission(\.journal)?: cannot be written: File too large$"),
+    ):
+        answer_batch(answerer, QUESTIONS, output)
+    assert not output.exists()
+    answer_batch(answerer, QUESTIONS, output)
+    assert validate(read_json(output), QUESTIONS) == []

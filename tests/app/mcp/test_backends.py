@@ -92,10 +92,14 @@ def test_this_machine_and_no_proxy_are_asked_directly(
 @pytest.mark.parametrize(
     ("proxy", "words"),
     [
-        ("socks5://127.0.0.1:9", "it needs the package socksio (pip install socksio)"),
-        ("http://ada:s3cret@127.0.0.1:9", "(asked through the proxy 127.0.0.1:9; NO_PROXY names hosts"),
-        ("127.0.0.1:9", "(asked through the proxy 127.0.0.1:9; NO_PROXY names hosts"),
-        ("what://ada:s3cret@x", "the proxy x"),
+        (
+            "socks5://127.0.0.1:9",
+            "127.0.0.1:9 (NO_PROXY names hosts asked directly): install the package socksio",
+        ),
+        ("http://ada:s3cret@127.0.0.1:9", "through the proxy http://127.0.0.1:9 (NO_PROXY names hosts"),
+        ("127.0.0.1:9", "through the proxy http://127.0.0.1:9 (NO_PROXY names hosts"),
+        ("what://ada:s3cret@x", "through the proxy what://x (NO_PROXY names hosts"),
+        ("http://ada:s3cret@", "is no proxy's address"),
     ],
 )
 def test_a_proxy_that_does_not_do_is_named(environment: pytest.MonkeyPatch, proxy: str, words: str) -> None:

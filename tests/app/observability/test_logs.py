@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bioqa.app.answers.context import request_id
 from bioqa.app.observability import logs
+from bioqa.bioasq.secret import Secret
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +55,19 @@ def test_text_is_for_people() -> None:
     assert first.endswith("+00:00 DEBUG   bioqa: asked ms=1.5")
     assert second.endswith(" ERROR   bioqa: a fault")
     assert trace[-1] == "ValueError: why"
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_no_secret_is_in_a_line_whoever_logs_it(format: logs.Format) -> None:
+    key = Secret("M4rker/of+a+secret==").reveal()
+    stream = io.StringIO()
+    logs.configure("debug", format, stream)
+    try:
+        raise ValueError(f"Invalid header value b'ApiKey {key}\\n'")
+    except ValueError:
+        logging.getLogger("some.library").exception("sent %r", f"ApiKey {key}")
+    assert "M4rker" not in stream.getvalue()
+    assert stream.getvalue().count("ApiKey ***") == 2
 
 
 @settings(deadline=None)

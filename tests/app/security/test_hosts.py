@@ -2,7 +2,7 @@
 
 import pytest
 
-from bioqa.app.security.hosts import HostsError, is_allowed, is_local, parse_hosts
+from bioqa.app.security.hosts import HostsError, is_allowed, parse_hosts
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,3 @@ def test_names_are_allowed_one_by_one_or_by_their_domain() -> None:
 def test_what_is_no_name_is_refused(text: str) -> None:
     with pytest.raises(HostsError, match="BIOQA_ALLOWED_HOSTS"):
         parse_hosts(text)
-
-
-@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "::1"])
-def test_names_of_this_machine_are_local(name: str) -> None:
-    assert is_local(name)
-
-
-@pytest.mark.parametrize("name", ["", "0.0.0.0", "10.0.0.7", "a.test", "localhost.a.test"])
-def test_others_are_not(name: str) -> None:
-    assert not is_local(name)
