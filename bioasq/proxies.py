@@ -18,7 +18,7 @@ def proxy_of(url: str) -> str | None:
     """
     parts = urlsplit(url)
     name = parts.hostname or ""
-    if is_local(name) or proxy_bypass(name):
+    if is_local(name) or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
     proxies = getproxies()
     found = proxies.get(parts.scheme) or proxies.get("all")

@@ -6,6 +6,7 @@ The cache has the same folders as the site, so it can be used as a source itself
 import re
 import shutil
 import time
+from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,9 +20,11 @@ from urllib3.response import BaseHTTPResponse
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.proxies import SCHEMES, proxy_of, shown
+from bioqa.bioasq.secret import Secret
 from bioqa.indexer.loading.ledger import md5_of
 from bioqa.indexer.releases.source import (
     DIRECTORIES,
+    MAX_MD5_BYTES,
     BadFile,
     Directory,
     FetchedFile,
@@ -29,6 +32,7 @@ from bioqa.indexer.releases.source import (
     md5_path,
     medline_names,
     parse_md5,
+    read_md5,
 )
 
 NLM = "https://ftp.ncbi.nlm.nih.gov/pubmed/"
@@ -37,10 +41,24 @@ MAX_CONNECTIONS = 8
 """Maximum number of open connections."""
 
 MAX_TRIES = 6
-"""Consecutive failures allowed for a request, or for a download without progress."""
+"""Consecutive failures allowed for a request, or for a download that gets no further than before."""
+
+MAX_RESUMES = 100
+"""Interruptions allowed for a download, even if each try gets a little further."""
 
 MAX_WAIT_S = 60.0
+"""Longest wait between tries, also if the site asks for a longer one."""
+
+MAX_PAGE_BYTES = 16_000_000
+"""NLM's directories have pages of less than a megabyte."""
+
+MAX_FILE_BYTES = 2_000_000_000
+"""NLM's files have less than 100 MB."""
+
 CHUNK = 1 << 18
+CHECKED_BYTES = 1 << 26
+"""The free space is checked whenever a download has grown by so much."""
+
 MIN_FREE_BYTES = 200_000_000
 """Space that a download must leave on the cache's disk."""
 
@@ -72,7 +90,7 @@ class SiteSource:
 
     def _listed(self, directory: Directory) -> list[PublishedFile]:
         url = urljoin(self.where, f"{directory}/")
-        names = linked_names(self._get(url), url)
+        names = linked_names(self._get(url, MAX_PAGE_BYTES), url)
         return [PublishedFile(name, directory, ready=f"{name}.md5" in names) for name in medline_names(names)]
 
     def fetch(self, file: PublishedFile) -> FetchedFile:
@@ -88,7 +106,7 @@ class SiteSource:
         part = path.with_name(path.name + ".part")
         downloaded = 0
         for _ in range(2):
-            sidecar = self._get(url + ".md5")
+            sidecar = self._get(url + ".md5", MAX_MD5_BYTES)
             published = parse_md5(sidecar, file.name, url + ".md5")
             if not part.is_file() or md5_of(part) != published:
                 downloaded += self._download(url, part)
@@ -103,51 +121,75 @@ class SiteSource:
     def _download(self, url: str, part: Path) -> int:
         """Resume the download into ``part`` until it is complete. Returns the number of bytes received."""
         received = failures = 0
-        while True:
-            before = received
+        farthest = part.stat().st_size if part.is_file() else 0
+        for _ in range(MAX_RESUMES):
             response = self._request_rest(url, part)
             try:
                 with part.open("ab" if response.status == 206 else "wb") as stream:
                     for chunk in response.stream(CHUNK, decode_content=False):
                         received += stream.write(chunk)
+                        _check_growth(url, part.parent, stream.tell(), len(chunk))
                 return received
             except HTTPError as error:
-                failures = 1 if received > before else failures + 1
-                if failures >= MAX_TRIES:
-                    raise BioqaError(f"{url}: {_plain(error)}; gave up after {failures} tries") from error
-                time.sleep(min(MAX_WAIT_S, self._backoff_s * 2 ** (failures - 1)))
+                # Only what was never there before is progress: a site may send the same half each time.
+                size = part.stat().st_size
+                failures = failures + 1 if size <= farthest else 1
+                farthest = max(farthest, size)
+                self._wait_or_give_up(url, error, failures)
+            except BadFile:
+                part.unlink()
+                raise
             finally:
                 response.close()
+        raise BioqaError(f"{url}: interrupted {MAX_RESUMES} times; run it again to resume")
+
+    def _wait_or_give_up(self, url: str, error: HTTPError, failures: int) -> None:
+        if failures >= MAX_TRIES:
+            raise BioqaError(f"{url}: {_plain(error)}; gave up after {failures} tries") from error
+        time.sleep(min(MAX_WAIT_S, self._backoff_s * 2 ** (failures - 1)))
 
     def _request_rest(self, url: str, part: Path) -> BaseHTTPResponse:
         offset = part.stat().st_size if part.is_file() else 0
-        response = self._request(url, {"Range": f"bytes={offset}-"} if offset else {}, preload=False)
+        response = self._request(url, {"Range": f"bytes={offset}-"} if offset else {})
         continued = response.headers.get("Content-Range", "").startswith(f"bytes {offset}-")
         if response.status == 416 or (response.status == 206 and not continued):
             # The local part is not the beginning of the file at the site: start again.
             response.close()
             part.unlink()
-            response = self._request(url, {}, preload=False)
+            response = self._request(url, {})
         try:
             _check_status(response, url, (200, 206))
-            _check_space(part.parent, int(response.headers.get("Content-Length", 0)))
+            _check_space(part.parent, _length(response, url))
         except BioqaError:
             response.close()
             raise
         return response
 
-    def _get(self, url: str) -> bytes:
-        response = self._request(url, {}, preload=True)
-        _check_status(response, url, (200,))
-        return response.data
+    def _get(self, url: str, most: int) -> bytes:
+        """Read a small file of up to ``most`` bytes."""
+        failures = 0
+        while True:
+            response = self._request(url, {})
+            try:
+                _check_status(response, url, (200,))
+                content = response.read(most + 1)
+            except HTTPError as error:
+                failures += 1
+                self._wait_or_give_up(url, error, failures)
+            else:
+                if len(content) > most:
+                    raise BadFile(f"{url}: has more than {most} bytes, so it is not what NLM publishes there")
+                return content
+            finally:
+                response.close()
 
-    def _request(self, url: str, headers: dict[str, str], *, preload: bool) -> BaseHTTPResponse:
+    def _request(self, url: str, headers: dict[str, str]) -> BaseHTTPResponse:
         try:
             return self._pool.request(
                 "GET",
                 url,
                 headers={"Accept-Encoding": "identity", "User-Agent": "bioqa", **headers},
-                preload_content=preload,
+                preload_content=False,
                 # A redirect might lead to a site without HTTPS.
                 redirect=False,
             )
@@ -159,9 +201,9 @@ def linked_names(page: bytes, url: str) -> set[str]:
     """Return the names of files linked from a directory's page. Raises BioqaError if it is not HTML."""
     try:
         links = html.document_fromstring(page).iter("a")
+        hrefs = [urljoin(url, link.get("href", "")) for link in links]
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise BioqaError(f"{url}: not the page of a directory: {error}") from error
-    hrefs = (urljoin(url, link.get("href", "")) for link in links)
     return {unquote(href.removeprefix(url)) for href in hrefs if href.startswith(url) and href != url}
 
 
@@ -170,17 +212,28 @@ def _cached(file: PublishedFile, path: Path) -> FetchedFile | None:
     if path.is_file() and sidecar.is_file():
         md5 = md5_of(path)
         with suppress(BadFile):
-            if md5 == parse_md5(sidecar.read_bytes(), file.name, sidecar):
+            if md5 == parse_md5(read_md5(sidecar), file.name, sidecar):
                 return FetchedFile(file, path, md5, checked=True)
     return None
 
 
+class _Retry(urllib3.Retry):
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        """The wait that the site asks for, up to ``MAX_WAIT_S``."""
+        seconds = super().get_retry_after(response)
+        return None if seconds is None else min(seconds, MAX_WAIT_S)
+
+
 def _pool(url: str, timeout_s: float, backoff_s: float) -> urllib3.PoolManager:
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOCAL):
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise BioqaError(f"{url}: not a URL: {error}") from error
+    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOCAL):
         raise BioqaError(f"{url}: only https:// is supported; pass a folder as a path")
     timeout = urllib3.Timeout(connect=timeout_s, read=timeout_s)
-    retries = urllib3.Retry(
+    retries = _Retry(
         total=MAX_TRIES - 1, backoff_factor=backoff_s, backoff_max=MAX_WAIT_S, status_forcelist=_BUSY
     )
     proxy = proxy_of(url)
@@ -191,21 +244,24 @@ def _pool(url: str, timeout_s: float, backoff_s: float) -> urllib3.PoolManager:
             f"{url} cannot be reached through the proxy {shown(proxy)}: one of HTTP is needed "
             "(HTTPS_PROXY=http://host:3128); NO_PROXY names hosts that are asked directly"
         )
+    address, credentials = _split(proxy)
     return urllib3.ProxyManager(
-        proxy,
-        proxy_headers=_proxy_credentials(proxy),
+        address,
+        proxy_headers=credentials,
         maxsize=MAX_CONNECTIONS,
         timeout=timeout,
         retries=retries,
     )
 
 
-def _proxy_credentials(proxy: str) -> dict[str, str]:
+def _split(proxy: str) -> tuple[str, dict[str, str]]:
+    """Return a proxy's URL without credentials, and the header with them, in UTF-8."""
     parts = urlsplit(proxy)
+    address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     if not parts.username:
-        return {}
-    user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return dict(urllib3.make_headers(proxy_basic_auth=user))
+        return address, {}
+    user = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+    return address, {"proxy-authorization": f"Basic {Secret(b64encode(user).decode()).reveal()}"}
 
 
 def _check_status(response: BaseHTTPResponse, url: str, wanted: tuple[int, ...]) -> None:
@@ -226,6 +282,25 @@ def _check_space(folder: Path, needed: int) -> None:
             f"the disk of the cache {folder} is almost full: {free / 1e6:.0f} MB free, and the next file "
             f"takes {needed / 1e6:.0f} MB; free some space and run it again"
         )
+
+
+def _length(response: BaseHTTPResponse, url: str) -> int:
+    """The length that the site announces; 0 if it does not. Raises BadFile if it is too large."""
+    announced = response.headers.get("Content-Length", "")
+    length = int(announced) if announced.isascii() and announced.isdigit() else 0
+    if length > MAX_FILE_BYTES:
+        raise BadFile(f"{url}: has {length / 1e6:.0f} MB, so it is not what NLM publishes there")
+    return length
+
+
+def _check_growth(url: str, folder: Path, size: int, added: int) -> None:
+    """Check a download that may not have announced its length, every now and then."""
+    if size > MAX_FILE_BYTES:
+        raise BadFile(
+            f"{url}: has more than {MAX_FILE_BYTES / 1e6:.0f} MB, so it is not what NLM publishes there"
+        )
+    if size // CHECKED_BYTES != (size - added) // CHECKED_BYTES:
+        _check_space(folder, 0)
 
 
 def _plain(error: HTTPError) -> str:

@@ -15,6 +15,8 @@ DIRECTORIES: tuple[Directory, ...] = ("baseline", "updatefiles")
 CENTURY = 2000
 """File names have the last two digits of the year."""
 
+MAX_MD5_BYTES = 4096
+
 _MD5_LINES = (
     re.compile(r"MD5\s?\((?P<name>[^)]+)\)\s*=\s*(?P<md5>[0-9a-f]{32})", re.IGNORECASE),
     re.compile(r"(?P<md5>[0-9a-f]{32})\s+\*?(?P<name>\S+)", re.IGNORECASE),
@@ -106,7 +108,7 @@ class FolderSource:
         try:
             actual = md5_of(path)
             sidecar = md5_path(path)
-            published = parse_md5(sidecar.read_bytes(), file.name, sidecar) if sidecar.is_file() else None
+            published = parse_md5(read_md5(sidecar), file.name, sidecar) if sidecar.is_file() else None
         except OSError as error:
             raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from error
         if published not in (None, actual):
@@ -122,6 +124,12 @@ def medline_names(names: Iterable[str]) -> list[str]:
 def md5_path(path: Path) -> Path:
     """Path of the file with the MD5 of ``path``."""
     return path.with_name(path.name + ".md5")
+
+
+def read_md5(path: Path) -> bytes:
+    """Read the beginning of a ``.md5`` file, which has a single line. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(MAX_MD5_BYTES)
 
 
 def parse_md5(content: bytes, name: str, where: object) -> str:
@@ -141,6 +149,6 @@ def parse_md5(content: bytes, name: str, where: object) -> str:
 def _published_md5(path: Path) -> str | None:
     sidecar = md5_path(path)
     try:
-        return parse_md5(sidecar.read_bytes(), path.name, sidecar)
+        return parse_md5(read_md5(sidecar), path.name, sidecar)
     except (BadFile, OSError):  # reported when the file is fetched
         return None

@@ -28,6 +28,7 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"HTTPS_PROXY": "proxy:3128", "NO_PROXY": "other.test, site.test"}, None),
         ({"HTTPS_PROXY": "proxy:3128", "NO_PROXY": ".test"}, None),
         ({"HTTPS_PROXY": "proxy:3128", "NO_PROXY": "*"}, None),
+        ({"HTTPS_PROXY": "proxy:3128", "NO_PROXY": "site.test:8443"}, "http://proxy:3128"),
         ({"HTTPS_PROXY": "proxy:3128", "NO_PROXY": "xsite.test"}, "http://proxy:3128"),
         ({"HTTPS_PROXY": ""}, None),
     ],
@@ -38,6 +39,13 @@ def test_the_proxy_of_a_site(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert proxy_of("https://site.test/pubmed/") == proxy
+
+
+def test_no_proxy_may_name_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "proxy:3128")
+    monkeypatch.setenv("NO_PROXY", "site.test:8443")
+    assert proxy_of("https://site.test:8443/pubmed/") is None
+    assert proxy_of("https://site.test:8444/pubmed/") == "http://proxy:3128"
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "a.localhost"])

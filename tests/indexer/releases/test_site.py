@@ -1,21 +1,26 @@
 """NLM's site, as a small server of our own plays it: what is fetched, and what is done about faults."""
 
+import os
 import shutil
 import time
+from base64 import b64encode
 from collections import namedtuple
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import urllib3
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.releases import site as module
 from bioqa.indexer.releases.folder_shelf import FolderShelf
-from bioqa.indexer.releases.site import MAX_TRIES, NLM, SiteSource, linked_names
+from bioqa.indexer.releases.site import MAX_TRIES, MAX_WAIT_S, NLM, SiteSource, linked_names
 from bioqa.indexer.releases.source import BadFile, FetchedFile, FolderSource, PublishedFile, md5_path
 from bioqa.indexer.releases.update import UpdateOptions, update
 from tests.indexer.medline_xml import deletion
 from tests.indexer.releases.conftest import titles
 from tests.indexer.releases.mirror import Mirror, citations
-from tests.indexer.releases.site_server import Fault, Site, breaks_off, garbled, nothing, status
+from tests.indexer.releases.site_server import Fault, Handler, Site, breaks_off, garbled, nothing, status
 
 ONE = "pubmed25n0001.xml.gz"
 FILE = PublishedFile(ONE, "baseline")
@@ -150,6 +155,150 @@ def test_a_download_without_headway_is_given_up(site: Site, source: SiteSource) 
     with pytest.raises(BioqaError, match=rf"{ONE}: .*; gave up after {MAX_TRIES} tries"):
         source.fetch(FILE)
     assert len(site.asked_for(ONE)) == MAX_TRIES
+
+
+def test_a_site_that_sends_the_same_half_each_time_is_given_up(site: Site, source: SiteSource) -> None:
+    """It does not heed Range, so nothing is gained by asking again."""
+    site.faults[ONE] = [breaks_off] * 50
+    with pytest.raises(BioqaError, match=rf"{ONE}: .*; gave up after {MAX_TRIES} tries"):
+        source.fetch(FILE)
+    assert len(site.asked_for(ONE)) == MAX_TRIES
+
+
+def test_a_download_that_is_interrupted_all_the_time_is_given_up(
+    mirror: Mirror, site: Site, source: SiteSource, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_RESUMES", 9)
+
+    def one_more_byte(handler: Handler, content: bytes) -> None:
+        begin = int(handler.headers.get("Range", "bytes=0-")[6:-1])
+        part = f"bytes {begin}-{len(content) - 1}/{len(content)}"
+        handler.answer(206 if begin else 200, content[begin : begin + 1], part, length=len(content) - begin)
+
+    site.faults[ONE] = [one_more_byte] * 50
+    with pytest.raises(BioqaError, match=f"{ONE}: interrupted 9 times; run it again to resume"):
+        source.fetch(FILE)
+    assert (cache / "baseline" / f"{ONE}.part").stat().st_size == 9
+    site.faults[ONE].clear()
+    assert fetched_is_whole(source.fetch(FILE), mirror)
+
+
+@pytest.mark.parametrize("asked", ["86400", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_the_site_may_not_make_us_wait_for_long(
+    mirror: Mirror, site: Site, source: SiteSource, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+
+    def busy(handler: Handler, _: bytes) -> None:
+        handler.send_response(503)
+        handler.send_header("Retry-After", asked)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    site.faults[ONE] = [busy]
+    assert fetched_is_whole(source.fetch(FILE), mirror)
+    assert waits == [MAX_WAIT_S]
+
+
+def endless(handler: Handler, _: bytes) -> None:
+    """No length, and no end."""
+    handler.send_response(200)
+    handler.end_headers()
+    handler.close_connection = True
+    with suppress(OSError):
+        while True:
+            handler.wfile.write(bytes(1 << 16))
+
+
+@pytest.mark.parametrize("what", ["listing", "md5", "file"])
+def test_everything_that_is_read_has_a_bound(
+    site: Site, source: SiteSource, cache: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(module, "MAX_FILE_BYTES", 10_000_000)
+    site.faults[{"listing": "", "md5": f"{ONE}.md5", "file": ONE}[what]] = [endless] * 3
+    with pytest.raises(BioqaError, match=r"has more than .*, so it is not what NLM publishes there"):
+        source.listing() if what == "listing" else source.fetch(FILE)
+    assert not list(cache.rglob("*.part"))
+
+
+def test_a_file_that_is_announced_too_large(
+    site: Site, source: SiteSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_FILE_BYTES", 10)
+    with pytest.raises(BadFile, match=rf"{ONE}: has 0 MB, so it is not what NLM publishes there"):
+        source.fetch(FILE)
+
+
+@pytest.mark.parametrize("what", ["", f"{ONE}.md5"])
+def test_pages_that_break_off_are_read_again(
+    mirror: Mirror, site: Site, source: SiteSource, what: str
+) -> None:
+    site.faults[what] = [breaks_off, breaks_off]
+    assert FILE in source.listing()
+    assert fetched_is_whole(source.fetch(FILE), mirror)
+
+
+def test_the_disk_is_watched_while_a_download_without_length_grows(
+    site: Site, source: SiteSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CHECKED_BYTES", 1 << 20)
+    usage = namedtuple("usage", "total used free")
+    free = iter([10**12, 10**12])
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**12, 0, next(free, 0)))
+    site.faults[ONE] = [endless]
+    with pytest.raises(BioqaError, match=r"disk of the cache .* is almost full: 0 MB free"):
+        source.fetch(FILE)
+
+
+# Proxies
+
+
+@pytest.fixture
+def proxies(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("value", "address", "header"),
+    [
+        ("proxy.example.org:3128", "http://proxy.example.org:3128", None),
+        ("http://proxy:3128/", "http://proxy:3128", None),
+        ("HTTPS://proxy", "https://proxy", None),
+        ("ada:pä%20ss@proxy:3128", "http://proxy:3128", "ada:pä ss"),
+        ("[::1]:3128", "http://[::1]:3128", None),
+    ],
+)
+def test_a_proxy_is_taken_as_curl_takes_it(
+    proxies: pytest.MonkeyPatch, cache: Path, value: str, address: str, header: str | None
+) -> None:
+    proxies.setenv("HTTPS_PROXY", value)
+    with SiteSource(NLM, cache) as source:
+        pool = source._pool
+        assert isinstance(pool, urllib3.ProxyManager)
+        assert pool.proxy is not None
+        assert pool.proxy.url.rstrip("/").removesuffix(":443") == address
+        expected = f"Basic {b64encode(header.encode()).decode()}" if header else None
+        assert pool.proxy_headers.get("proxy-authorization") == expected
+
+
+def test_a_socks_proxy_cannot_be_used(proxies: pytest.MonkeyPatch, cache: Path) -> None:
+    proxies.setenv("https_proxy", "socks5://ada:s3cret@127.0.0.1:1080")
+    with pytest.raises(BioqaError, match=r"through the proxy socks5://127.0.0.1:1080: one of HTTP") as raised:
+        SiteSource(NLM, cache)
+    assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("url", ["https://[::1/", "https://host:port/", "https://"])
+def test_a_url_that_is_none(cache: Path, url: str) -> None:
+    with (
+        pytest.raises(BioqaError, match="not a URL|gave up|No host"),
+        SiteSource(url, cache, backoff_s=0) as it,
+    ):
+        it.listing()
 
 
 def test_a_silent_site_is_given_up(site: Site, cache: Path) -> None:
