@@ -109,7 +109,7 @@ def _source(where: str | None, cache: Path | None) -> Iterator[Source]:
         )
     from bioqa.indexer.releases.site import SiteSource
 
-    with SiteSource(where, cache) as source:
+    with SiteSource(where, folder_path(str(cache))) as source:
         yield source
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import urllib3
 from lxml import etree, html
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ProxyError
 from urllib3.response import BaseHTTPResponse
 
 from bioqa.bioasq.errors import BioqaError
@@ -303,7 +303,9 @@ def _check_growth(url: str, folder: Path, size: int, added: int) -> None:
         _check_space(folder, 0)
 
 
-def _plain(error: HTTPError) -> str:
+def _plain(error: Exception) -> str:
     """Shorten a message, without representations of connection objects."""
     reason = getattr(error, "reason", None) or error
+    if isinstance(reason, ProxyError):
+        return f"the proxy: {_plain(reason.original_error)}"
     return re.sub(r"<[^<>]*>: ?|^\w+\(\w*=?[^)]*\): ", "", str(reason))[:300]

@@ -292,10 +292,30 @@ def test_a_socks_proxy_cannot_be_used(proxies: pytest.MonkeyPatch, cache: Path) 
     assert "s3cret" not in str(raised.value)
 
 
+@pytest.mark.parametrize("spared", ["*", "ftp.ncbi.nlm.nih.gov", ".nih.gov", "ftp.ncbi.nlm.nih.gov:8443"])
+def test_hosts_without_proxy(proxies: pytest.MonkeyPatch, cache: Path, spared: str) -> None:
+    proxies.setenv("HTTPS_PROXY", "socks5://127.0.0.1:1")
+    proxies.setenv("NO_PROXY", spared)
+    SiteSource("https://ftp.ncbi.nlm.nih.gov:8443/pubmed/", cache)
+    if spared != "*":
+        with pytest.raises(BioqaError, match="socks5"):
+            SiteSource("https://mirror.example.org/pubmed/", cache)
+
+
+def test_a_proxy_that_is_not_there(proxies: pytest.MonkeyPatch, cache: Path) -> None:
+    proxies.setenv("HTTPS_PROXY", "ada:s3cret@127.0.0.1:1")
+    with (
+        SiteSource(NLM, cache, timeout_s=1, backoff_s=0) as source,
+        pytest.raises(BioqaError, match=r"baseline/: the proxy: [^<>()]*refused[^()]*; gave up") as raised,
+    ):
+        source.listing()
+    assert "s3cret" not in str(raised.value)
+
+
 @pytest.mark.parametrize("url", ["https://[::1/", "https://host:port/", "https://"])
 def test_a_url_that_is_none(cache: Path, url: str) -> None:
     with (
-        pytest.raises(BioqaError, match="not a URL|gave up|No host"),
+        pytest.raises(BioqaError, match=r"not a URL|gave up|No host"),
         SiteSource(url, cache, backoff_s=0) as it,
     ):
         it.listing()
