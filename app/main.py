@@ -29,7 +29,9 @@ from bioqa.app.api import (
 from bioqa.app.api.uploads import Uploads
 from bioqa.app.http import errors
 from bioqa.app.http.limits import BodyLimit
+from bioqa.app.http.methods import HeadAsGet
 from bioqa.app.http.parsers import Parsers
+from bioqa.app.http.prefix import UnderPrefix, parse_prefix
 from bioqa.app.http.schemas import BatchTestSet
 from bioqa.app.jobs.batches import BatchJobs
 from bioqa.app.observability import logs
@@ -90,8 +92,11 @@ def create_app(
     errors.install(app)
     guards.guard(app, settings)
     web.install(app)
+    app.add_middleware(HeadAsGet)
     observability.observe(app, settings, service, app.state.batches)
     guards.harden(app, settings)
+    if prefix := parse_prefix(settings.root_path or ""):
+        app.add_middleware(UnderPrefix, prefix=prefix)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 
@@ -122,6 +127,8 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         schema["components"]["schemas"] |= problem.pop("$defs") | {"Problem": problem}
         schema["components"]["schemas"] |= testset.pop("$defs") | {"BatchTestSet": testset}
         _limit(schema["components"]["schemas"], app.state.service)
+        if root := parse_prefix(app.state.service.settings.root_path or ""):
+            schema["servers"] = [{"url": root}]
         guards.describe(schema, app.state.service.settings)
         app.openapi_schema = schema
     return app.openapi_schema

@@ -187,6 +187,9 @@ class Settings(BaseSettings):
         default=None,
         description="Comma-separated host names by which clients call the service, beside this machine's.",
     )
+    root_path: str | None = Field(
+        default=None, description="Path before all addresses, as clients of a proxy see them; /bioqa, say."
+    )
     cors_origins: str | None = Field(
         default=None, description="Comma-separated origins whose pages may use the API from a browser."
     )

@@ -349,12 +349,16 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
+AGAIN_S = 0.1
+
+
 @contextmanager
 def _limited(cpu_s: float | None) -> Iterator[None]:
     """At a limit the task raises TooMuchWork, and the process goes on."""
     if cpu_s is not None:
         signal.signal(signal.SIGPROF, _too_long)
-        signal.setitimer(signal.ITIMER_PROF, cpu_s)
+        # Again and again: Python drops what is raised while it is in a destructor.
+        signal.setitimer(signal.ITIMER_PROF, cpu_s, AGAIN_S)
     try:
         yield
     except MemoryError:

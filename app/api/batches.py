@@ -189,7 +189,7 @@ async def submit_a_test_set(
         headers = {"Retry-After": str(FULL_RETRY_AFTER_S)}
         detail = "too many batches are unfinished, of yours or in all; wait until one is done"
         return problem(429, detail, headers=headers)
-    response.headers["Location"] = status.location
+    response.headers["Location"] = f"{router.prefix}/{batch.id}"
     response.status_code = 202 if new else 200
     return status
 
@@ -288,7 +288,7 @@ def details(batches: BatchJobs, batch: BatchJob) -> BatchDetails:
 
 def status(batches: BatchJobs, batch: BatchJob) -> dict[str, Any]:
     counts, source, left = batch.counts, batch.source, batches.seconds_left(batch)
-    location = f"{router.prefix}/{batch.id}"
+    location = f"{batches.root}{router.prefix}/{batch.id}"
     return {
         "id": batch.id,
         "state": batch.state,

@@ -86,10 +86,15 @@ def _object(required: list[str], **properties: Any) -> dict[str, Any]:
 
 TESTSET_SCHEMA = {"anyOf": [{"$ref": "#/components/schemas/BatchTestSet"}, {"type": "null"}]}
 EDITIONS_SCHEMA = {
-    "type": "array",
-    "minItems": 1,
-    "uniqueItems": True,
-    "items": {"type": "integer", "enum": list(EDITIONS)},
+    "anyOf": [
+        {
+            "type": "array",
+            "minItems": 1,
+            "uniqueItems": True,
+            "items": {"type": "integer", "enum": list(EDITIONS)},
+        },
+        {"type": "null"},
+    ],
     "default": list(USUAL_EDITIONS),
     "description": "2 for BioASQ 1 and 2, 3 for 3 and 4, 5 for 5 to 7, 8 for 8, 9 from 9 on.",
 }

@@ -14,9 +14,10 @@ from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.app.http.parsers import checked_route
-from bioqa.app.http.schemas import Body, Number
+from bioqa.app.http.schemas import Body, Number, Snippets, null_is
 
 MAX_DOCUMENTS = 1000
+RANKED_FIELDS = ("text", "title")
 API_VERSION = "2"
 """Version of Cohere's API whose format this is."""
 
@@ -37,6 +38,16 @@ def _text(value: object) -> object:
 Text = Annotated[RerankText, BeforeValidator(_text, json_schema_input_type=str | RerankText)]
 
 
+def _ranked_field(name: object) -> object:
+    if isinstance(name, str) and name not in RANKED_FIELDS:
+        raise ValueError("must be text or title: documents are ranked by these fields, and by no others")
+    return name
+
+
+RankedField = Annotated[Literal["text", "title"], BeforeValidator(_ranked_field)]
+Strict = Annotated[bool, Field(strict=True)]
+
+
 class RerankRequest(BaseModel):
     """A question and the texts to rank. Other keys that clients of Cohere and Jina send are ignored."""
 
@@ -48,15 +59,18 @@ class RerankRequest(BaseModel):
     top_n: Annotated[int, Field(ge=1), Number] | None = Field(
         default=None, description="Number of results; all if absent."
     )
-    return_documents: Annotated[bool, Field(strict=True)] = Field(
-        default=True, description="Whether results include their document."
+    return_documents: Annotated[
+        Strict, BeforeValidator(null_is(True), json_schema_input_type=Strict | None)
+    ] = Field(default=True, description="Whether results include their document.")
+    rank_fields: Annotated[list[RankedField], Field(max_length=10)] | None = Field(
+        default=None, description="Cohere's; may name text and title, which are ranked in any case."
     )
     max_tokens_per_doc: Annotated[int, Field(ge=1), Number] | None = Field(
         default=None, description="Longer texts are cut after this number of words."
     )
-    max_sentences: Annotated[int, Field(ge=0, le=100), Number] = Field(
-        default=3, description="Number of best sentences of each document. An extension."
-    )
+    max_sentences: Annotated[
+        Snippets, BeforeValidator(null_is(3), json_schema_input_type=Snippets | None)
+    ] = Field(default=3, description="Number of best sentences of each document. An extension.")
 
 
 class RerankSentence(BaseModel):

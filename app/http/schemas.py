@@ -1,6 +1,7 @@
 """Schemas of HTTP requests and responses, with the descriptions that OpenAPI shows."""
 
 import re
+from collections.abc import Callable
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -53,6 +54,15 @@ Body = Annotated[
 Number = BeforeValidator(_number)
 
 
+def null_is(default: object) -> Callable[[object], object]:
+    """For a field with a default: null means it too, as typed clients send null for what is not set."""
+    return lambda value: default if value is None else value
+
+
+Documents = Annotated[int, Field(ge=1, le=100), Number]
+Snippets = Annotated[int, Field(ge=0, le=100), Number]
+
+
 class AskedQuestion(BaseModel):
     """A question of a test set. Other keys are ignored."""
 
@@ -86,8 +96,12 @@ class SearchRequest(BaseModel):
     body: Body
     id: Annotated[str, Field(min_length=1)] | None = None
     type: Type | None = None
-    max_documents: Annotated[int, Field(ge=1, le=100), Number] = MAX_ITEMS
-    max_snippets: Annotated[int, Field(ge=0, le=100), Number] = MAX_ITEMS
+    max_documents: Annotated[
+        Documents, BeforeValidator(null_is(MAX_ITEMS), json_schema_input_type=Documents | None)
+    ] = MAX_ITEMS
+    max_snippets: Annotated[
+        Snippets, BeforeValidator(null_is(MAX_ITEMS), json_schema_input_type=Snippets | None)
+    ] = MAX_ITEMS
     candidates: Annotated[int, Field(ge=1, le=MAX_CANDIDATES), Number] | None = Field(
         default=None,
         description="Number of documents that BM25 retrieves to be re-ranked; BIOQA_CANDIDATES if absent.",

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from ipaddress import ip_address
 from types import FrameType
 from typing import cast
 
@@ -60,6 +61,15 @@ class Server(uvicorn.Server):
         for each in sockets or ():
             host, port = each.getsockname()[:2]
             log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
+            self._warn_of_everybody(host)
+
+    def _warn_of_everybody(self, host: str) -> None:
+        if self._service.settings.api_keys_file is None and not ip_address(host).is_loopback:
+            log.warning(
+                "no API keys are set (BIOQA_API_KEYS_FILE): whoever reaches %s may use the service and see, "
+                "cancel and remove all batches",
+                host,
+            )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         try:

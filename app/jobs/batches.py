@@ -77,6 +77,11 @@ class BatchJobs:
         return self._database.kept
 
     @property
+    def root(self) -> str:
+        """What the service's own addresses begin with, as clients see them."""
+        return (self._service.settings.root_path or "").rstrip("/")
+
+    @property
     def limits(self) -> TestSetLimits:
         settings = self._service.settings
         return TestSetLimits(settings.max_testset_questions, settings.max_question_characters)

@@ -10,10 +10,12 @@ from bioqa.app.answers.service import Service
 from bioqa.app.http.errors import documented
 from bioqa.app.security.authentication import RequireKey
 from bioqa.app.security.headers import SecurityHeaders
+from bioqa.app.security.hosts import KnownHosts, parse_hosts
 from bioqa.app.security.keyfile import KeyRing
 from bioqa.app.security.origins import RefuseForeignForms, parse_origins
 from bioqa.app.security.rates import Rate, RateLimit
 from bioqa.app.settings import Settings
+from bioqa.bioasq.proxies import is_local
 
 PROBES = frozenset({"/healthz", "/readyz"})
 """Probes of monitoring: they have no key, and no rate limit."""
@@ -37,6 +39,15 @@ def guard(app: FastAPI, settings: Settings) -> None:
         service: Service = app.state.service
         service.watched.append(keys)
         app.add_middleware(RequireKey, keys=keys, is_open=partial(_needs_no_key, settings))
+    hosts = parse_hosts(settings.allowed_hosts or "")
+    # With keys a page of another site has none to send: a browser gives what it knows to one origin only.
+    if hosts or not settings.api_keys_file:
+        app.add_middleware(
+            KnownHosts,
+            allowed={settings.host, *hosts},
+            only_here=is_local(settings.host),
+            is_open=PROBES.__contains__,
+        )
     origins = parse_origins(settings.cors_origins or "")
     app.add_middleware(RefuseForeignForms, origins=origins)
     if origins:

@@ -5,10 +5,14 @@ requests carry that site's name in their Host header, which is how they are told
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bioqa.app.http.errors import problem
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.proxies import is_local
 
@@ -18,6 +22,35 @@ _NAME = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\*")
 
 class HostsError(BioqaError):
     """A host name in the settings is not valid."""
+
+
+class KnownHosts:
+    """421 for a Host header with a name by which this server is not known."""
+
+    def __init__(
+        self, app: ASGIApp, allowed: Collection[str], only_here: bool, is_open: Callable[[str], bool]
+    ) -> None:
+        """``only_here``: nobody but this machine reaches the server. Names without a dot, such as those of
+        containers, are allowed otherwise: they are not in the public DNS, so no site of the internet has one.
+        """
+        self.app = app
+        self.allowed = allowed
+        self.only_here = only_here
+        self.is_open = is_open
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self.is_open(scope["path"]):
+            host = Headers(scope=scope).get("host")
+            # None is no browser's: HTTP/1.0.
+            if host is not None and not self._knows(host):
+                detail = "the Host header has no known name of this server; BIOQA_ALLOWED_HOSTS adds one"
+                return await problem(421, detail)(scope, receive, send)
+        return await self.app(scope, receive, send)
+
+    def _knows(self, host: str) -> bool:
+        name = host_name(host)
+        without_dot = bool(name) and "." not in name
+        return is_allowed(host, self.allowed) or (without_dot and not self.only_here)
 
 
 def parse_hosts(text: str) -> frozenset[str]:

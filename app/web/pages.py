@@ -48,6 +48,7 @@ def page(
         "here": request.url.path,
         "rankers": [*service.rankers],
         "max_question": service.settings.max_question_characters,
+        "root": (service.settings.root_path or "").rstrip("/"),
         "sizes": SIZES,
         "wrong": (),
     }

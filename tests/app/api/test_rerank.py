@@ -211,3 +211,15 @@ def test_no_index_is_needed(tmp_path: Path) -> None:
     with TestClient(create_app(Settings(index=str(tmp_path / "none")))) as client:
         assert client.get("/readyz").status_code == 503
         assert order(rerank(client))[0] == 1
+
+
+def test_fields_to_rank_by_are_text_and_title_and_others_are_refused(client: TestClient) -> None:
+    body = {"query": "metformin", "documents": [{"text": "metformin", "title": "t"}, "statin"]}
+    plain = client.post("/v1/rerank", json=body).json()["results"]
+    for fine in ([], ["text"], ["title", "text"], None):
+        assert client.post("/v1/rerank", json={**body, "rank_fields": fine}).json()["results"] == plain
+    others = {"query": "metformin", "documents": [{"Title": "x", "Content": "y", "text": "z"}]}
+    refused = client.post("/v1/rerank", json={**others, "rank_fields": ["Title", "Content"]})
+    problem = is_problem(refused, 422)
+    assert fields(problem) == ["rank_fields[0]", "rank_fields[1]"]
+    assert "text or title" in problem["detail"]

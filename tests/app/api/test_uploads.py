@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.app.api.uploading import PATH, upload
-from tests.app.requests import BODY, is_problem
+from tests.app.requests import BODY, TESTSET, is_problem
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,21 @@ def test_a_gzip_file_is_unpacked_no_further_than_allowed(idle: TestClient) -> No
     is_problem(idle.post(PATH, files=upload(gzip.compress(b" " * 1_000_000))), 413)
     for broken in (gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"more", b"\x1f\x8bnothing"):
         assert "gzip" in is_problem(idle.post(PATH, files=upload(broken)), 422)["detail"]
+
+
+@pytest.mark.parametrize("behind", [b"", b"\0" * 512], ids=["nothing", "zeros"])
+@pytest.mark.parametrize("cuts", [1, 2, 5])
+def test_a_gzip_file_may_have_several_members(idle: TestClient, cuts: int, behind: bytes) -> None:
+    content = json.dumps(TESTSET).encode()
+    size = len(content) // cuts + 1
+    members = [gzip.compress(content[at : at + size]) for at in range(0, len(content), size)]
+    taken = idle.post(PATH, files=upload(b"".join(members) + behind))
+    assert (taken.status_code, taken.json()["questions"]) == (202, 3)
+
+
+def test_the_limit_is_for_all_members_together(idle: TestClient) -> None:
+    member = gzip.compress(b" " * 9000)
+    is_problem(idle.post(PATH, files=upload(member * 3)), 413)
 
 
 def test_large_bodies_are_refused(idle: TestClient) -> None:

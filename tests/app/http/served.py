@@ -50,7 +50,7 @@ class Served:
         waiting = self.service.queue.waiting
         with socket.create_connection(("127.0.0.1", self.port)) as connection:
             content = json.dumps({"body": body}).encode()
-            head = f"POST /v1/search HTTP/1.1\r\nHost: x\r\nContent-Length: {len(content)}\r\n"
+            head = f"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(content)}\r\n"
             connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + content)
             until(lambda: self.service.queue.waiting > waiting)
 

@@ -1,5 +1,8 @@
-"""Bodies that are too large."""
+"""Bodies that are too large, and packed ones."""
 
+import gzip
+import json
+import zlib
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +11,7 @@ from fastapi.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from bioqa.app.http.limits import BodyLimit
-from tests.app.requests import is_problem
+from tests.app.requests import BODY, TESTSET, is_problem
 
 
 def test_large_bodies_are_refused_whether_they_tell_their_length_or_not(client: TestClient) -> None:
@@ -44,3 +47,76 @@ def test_a_length_that_lies_does_not_help() -> None:
         LIMITED.post("/", content=iter([b"x" * 11]), headers={"Content-Length": "1"})
     assert caught.value.status_code == 413
     assert LIMITED.post("/", content=b"x", headers={"Content-Length": "9" * 5000}).status_code == 413
+
+
+JSON = {"Content-Type": "application/json"}
+PACKED = {**JSON, "Content-Encoding": "gzip"}
+
+
+async def repeat(scope: Scope, receive: Receive, send: Send) -> None:
+    await Response(await Request(scope, receive).body())(scope, receive, send)
+
+
+UNPACKED = TestClient(BodyLimit(repeat, max_bytes=300_000, others={}))
+
+
+def split(content: bytes, size: int) -> Iterator[bytes]:
+    for begin in range(0, len(content), size):
+        yield content[begin : begin + size]
+
+
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "GZIP "])
+def test_a_packed_body_is_what_was_packed(size: int, encoding: str) -> None:
+    text = json.dumps(TESTSET).encode() * 40
+    members = gzip.compress(text) + gzip.compress(b"") + gzip.compress(b"more")
+    bodies = ((gzip.compress(text), text), (members, text + b"more"), (members + b"\0" * 9, text + b"more"))
+    for packed, body in bodies:
+        got = UNPACKED.post("/", content=split(packed, size), headers={"Content-Encoding": encoding})
+        assert got.content == body
+
+
+def test_a_packed_body_is_limited_before_and_after() -> None:
+    bomb = gzip.compress(b"x" * 50_000_000)
+    assert len(bomb) < 300_000
+    endless = gzip.compress(b"") * 20_000  # unpacks to nothing
+    for content in (split(bomb, 1000), split(endless, 1000)):
+        with pytest.raises(HTTPException) as caught:
+            UNPACKED.post("/", content=content, headers=PACKED)
+        assert caught.value.status_code == 413
+
+
+BROKEN = (
+    b"{}",
+    gzip.compress(b"{}")[:-4],
+    gzip.compress(b"{}") + b"more",
+    b"\x1f\x8bnothing",
+    gzip.compress(b"{}")[:1],
+)
+READERS = ("/v1/search", "/v1/rerank", "/v1/bioasq", "/v1/bioasq/batches", "/v1/bioasq/validate")
+
+
+@pytest.mark.parametrize("path", READERS)
+def test_every_address_takes_packed_bodies_and_names_broken_ones(client: TestClient, path: str) -> None:
+    rerank = {"query": BODY, "documents": ["x"]}
+    content = json.dumps({**TESTSET, **rerank, "body": BODY, "submission": {}}).encode()
+    plain = client.post(path, content=content, headers=JSON)
+    packed = client.post(path, content=gzip.compress(content), headers=PACKED)
+    assert packed.status_code == plain.status_code < 300
+    for broken in BROKEN:
+        detail = is_problem(client.post(path, content=broken, headers=PACKED), 400)["detail"]
+        assert "gzip" in detail
+    large = gzip.compress(b" " * 30_000_000)
+    assert "unpacked" in is_problem(client.post(path, content=large, headers=PACKED), 413)["detail"]
+
+
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "zstd", "nonsense"])
+def test_other_encodings_are_refused_with_those_that_are_known(client: TestClient, encoding: str) -> None:
+    content = zlib.compress(json.dumps({"body": BODY}).encode())
+    refused = client.post("/v1/search", content=content, headers={**JSON, "Content-Encoding": encoding})
+    is_problem(refused, 415)
+    assert refused.headers["accept-encoding"] == "gzip, identity"
+
+
+def test_an_empty_packed_body_is_an_empty_one() -> None:
+    assert UNPACKED.post("/", content=b"", headers=PACKED).content == b""

@@ -3,11 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from bioqa.app.answers.answering import Answerer, SearchOptions
-from bioqa.app.http.schemas import SearchRequest, TestSet, search_answer, stored_document
+from bioqa.app.api.rerank import RerankRequest
+from bioqa.app.http.schemas import AskedQuestion, SearchRequest, TestSet, search_answer, stored_document
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_testset
@@ -72,3 +76,40 @@ def test_a_document_is_written_as_it_is_stored() -> None:
         ("abstract", 0, 4),
         ("abstract", 5, 9),
     ]
+
+
+MODELS: dict[str, type[BaseModel]] = {
+    "SearchRequest": SearchRequest,
+    "RerankRequest": RerankRequest,
+    "AskedQuestion": AskedQuestion,
+}
+REQUIRED: dict[str, dict[str, object]] = {
+    "SearchRequest": {"body": BODY},
+    "RerankRequest": {"query": BODY, "documents": ["metformin", {"text": "statin"}]},
+    "AskedQuestion": {"id": "a", "body": BODY},
+}
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_null_in_any_optional_field_is_its_default(application: FastAPI, name: str) -> None:
+    schema = application.openapi()["components"]["schemas"][name]
+    optional = schema["properties"].keys() - set(schema["required"])
+    assert optional
+    asked = MODELS[name].model_validate(REQUIRED[name])
+    for field in optional:
+        given = MODELS[name].model_validate({**REQUIRED[name], field: None})
+        assert given == asked, field
+        assert {"type": "null"} in schema["properties"][field]["anyOf"], field
+
+
+@pytest.mark.parametrize(("path", "name"), [("/v1/search", "SearchRequest"), ("/v1/rerank", "RerankRequest")])
+def test_null_is_a_default_over_http_too(client: TestClient, path: str, name: str) -> None:
+    nulls = dict.fromkeys(MODELS[name].model_fields) | REQUIRED[name]
+    assert client.post(path, json=nulls).status_code == 200
+
+
+@pytest.mark.parametrize(("path", "field"), [("validate", "testset"), ("evaluate", "editions")])
+def test_null_is_a_default_of_files_too(client: TestClient, path: str, field: str) -> None:
+    file = {"questions": [{"id": "a", "body": BODY, "documents": [], "snippets": []}]}
+    body = {"submission": file, "golden": file, field: None}
+    assert client.post(f"/v1/bioasq/{path}", json=body).status_code == 200

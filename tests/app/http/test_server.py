@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -85,3 +86,23 @@ def test_where_it_listens_is_logged(answerer: Answerer, caplog: pytest.LogCaptur
         server.should_exit = True
         thread.join(30)
     assert f"listening on http://127.0.0.1:{port}" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("host", "keys", "warned"),
+    [("0.0.0.0", False, True), ("127.0.0.1", False, False), ("0.0.0.0", True, False)],
+)
+def test_who_lets_everybody_in_is_warned(
+    answerer: Answerer, caplog: pytest.LogCaptureFixture, tmp_path: Path, host: str, keys: bool, warned: bool
+) -> None:
+    (tmp_path / "keys").touch()
+    settings = Settings(host=host, port=0, api_keys_file=tmp_path / "keys" if keys else None)
+    server = server_of(create_app(settings, answerer), settings)
+    (bound,) = listen(host, 0)
+    thread = threading.Thread(target=server.run, args=([bound],))
+    with caplog.at_level("WARNING", "bioqa"):
+        thread.start()
+        until(lambda: server.started)
+        server.should_exit = True
+        thread.join(30)
+    assert ("no API keys are set" in caplog.text) == warned

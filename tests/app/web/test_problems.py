@@ -57,7 +57,7 @@ def test_an_address_that_is_none(client: TestClient) -> None:
     page = read(client.get("/nothing?q=rats", headers=BROWSER), 404)
     assert texts(page, "//h1") == ["There is nothing here"]
     is_problem(client.get("/nothing"), 404)
-    assert client.post("/", headers=BROWSER).headers["allow"] == "GET"
+    assert client.post("/", headers=BROWSER).headers["allow"] == "GET, HEAD"
 
 
 def test_who_has_no_key_is_asked_for_it_and_told_nothing(answerer: Answerer, tmp_path: Path) -> None:
