@@ -349,7 +349,10 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
+TOO_LONG = "it takes more processor time than one request may use"
 AGAIN_S = 0.1
+_over: list[bool] = []
+"""Not empty once the task has reached its limit."""
 
 
 @contextmanager
@@ -357,10 +360,13 @@ def _limited(cpu_s: float | None) -> Iterator[None]:
     """At a limit the task raises TooMuchWork, and the process goes on."""
     if cpu_s is not None:
         signal.signal(signal.SIGPROF, _too_long)
+        _over.clear()
         # Again and again: Python drops what is raised while it is in a destructor.
         signal.setitimer(signal.ITIMER_PROF, cpu_s, AGAIN_S)
     try:
         yield
+        if _over and cpu_s is not None:
+            raise TooMuchWork(TOO_LONG)
     except MemoryError:
         raise TooMuchWork("it takes more memory than one request may use") from None
     except RuntimeError as error:
@@ -373,7 +379,8 @@ def _limited(cpu_s: float | None) -> Iterator[None]:
 
 
 def _too_long(number: int, frame: object) -> None:
-    raise TooMuchWork("it takes more processor time than one request may use")
+    _over.append(True)
+    raise TooMuchWork(TOO_LONG)
 
 
 def _data_bytes() -> int:

@@ -13,7 +13,8 @@ from starlette.datastructures import UploadFile
 from bioqa.app.http.errors import BadBody, FieldError
 from bioqa.app.http.parsers import Parsers
 from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import GZIP_MAGIC, parse_json
+from bioqa.bioasq.formats import GZIP_MAGIC, refuse_packed
+from bioqa.bioasq.jsonfile import parse_json
 
 FORM = "multipart/form-data"
 JSON = "application/json"
@@ -43,7 +44,9 @@ class Upload:
     def file(self, name: str) -> object:
         """What a form's file holds as JSON. Raises BioqaError, naming it, or HTTPException: too large."""
         raw = self.files[name]
-        return parse_json(_unpacked(raw, name, self.max_bytes) if raw.startswith(GZIP_MAGIC) else raw, name)
+        content = _unpacked(raw, name, self.max_bytes) if raw.startswith(GZIP_MAGIC) else raw
+        refuse_packed(content, name)
+        return parse_json(content, name)
 
 
 class Uploads:

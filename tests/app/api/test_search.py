@@ -87,7 +87,6 @@ def test_any_text_is_a_question(client: TestClient, body: str) -> None:
         ({"body": "x", "max_documents": 101}, "max_documents", "100"),
         ({"body": "x", "max_documents": "5"}, "max_documents", "integer"),
         ({"body": "x", "max_documents": True}, "max_documents", "integer"),
-        ({"body": "x", "max_documents": None}, "max_documents", "integer"),
         ({"body": "x", "max_snippets": -1}, "max_snippets", "0"),
         ({"body": "x", "max_snippets": 1.5}, "max_snippets", "integer"),
         ({"body": "x", "candidates": 1001}, "candidates", "1000"),

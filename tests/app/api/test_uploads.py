@@ -1,7 +1,9 @@
 """Files over HTTP, as JSON or as a form's files."""
 
+import bz2
 import gzip
 import json
+import lzma
 
 import pytest
 from fastapi.testclient import TestClient
@@ -42,6 +44,21 @@ def test_a_gzip_file_may_have_several_members(idle: TestClient, cuts: int, behin
     members = [gzip.compress(content[at : at + size]) for at in range(0, len(content), size)]
     taken = idle.post(PATH, files=upload(b"".join(members) + behind))
     assert (taken.status_code, taken.json()["questions"]) == (202, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (bz2.compress(b"{}"), "bzip2"),
+        (lzma.compress(b"{}"), "xz"),
+        (b"PK\x03\x04rest", "zip"),
+        (gzip.compress(gzip.compress(b"{}")), "gzip file within a gzip"),
+    ],
+)
+def test_other_packed_files_are_named(idle: TestClient, content: bytes, kind: str) -> None:
+    detail = is_problem(idle.post(PATH, files=upload(content)), 422)["detail"]
+    assert kind in detail
+    assert "gzip" in detail
 
 
 def test_the_limit_is_for_all_members_together(idle: TestClient) -> None:
