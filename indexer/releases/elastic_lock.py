@@ -119,7 +119,8 @@ class ElasticLock:
 
     def _keep_renewing(self) -> None:
         while not self._ended.wait(self._renew_s) and not self._lost:
-            with suppress(ApiError, TransportError):  # the server is unreachable; loading waits for it, too
+            # The server is unreachable, or something else answers; loading waits for it, too.
+            with suppress(BioqaError), engine_errors(self._address):
                 self._renew()
 
     def _renew(self) -> None:

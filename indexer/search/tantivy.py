@@ -25,7 +25,7 @@ from bioqa.indexer.search.base import Applied, IndexStats
 from bioqa.indexer.search.folder import IndexFolder, Links
 from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
 from bioqa.indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
-from bioqa.indexer.search.segments import META, check_checksums, check_footers, damaged
+from bioqa.indexer.search.segments import META, Sizes, check_checksums, check_footers, check_sizes, damaged
 
 PMIDS_PER_QUERY = 1000
 """PMIDs looked up by one query."""
@@ -63,6 +63,7 @@ class TantivyIndex:
         self._analyzer = analyzer()
         index.register_tokenizer(ANALYZER, self._analyzer)
         index.config_reader("manual")
+        self._sizes: Sizes = ()
         self._seen = folder.state()
         self._reload()
         self._writer: Any = None
@@ -179,13 +180,14 @@ class TantivyIndex:
         with tantivy_errors(self._folder.path):
             state = self._folder.state()
             if state != self._seen:
-                check_footers(self._folder.path)
                 self._reload()
                 # The state read before reloading, so that a commit in between is noticed by the next call.
                 self._seen = state
+            check_sizes(self._sizes)
             return self._index.searcher()
 
     def _reload(self) -> None:
+        self._sizes = check_footers(self._folder.path)
         if self._links is None:
             self._index.reload()
             return

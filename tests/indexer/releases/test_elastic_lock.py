@@ -43,6 +43,27 @@ def test_it_is_renewed(client: Elasticsearch, where: IndexAddress) -> None:
             assert time.monotonic() - begun < 20
 
 
+def test_it_is_renewed_after_answers_that_cannot_be_read(
+    client: Elasticsearch, where: IndexAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a proxy's page: the thread that renews the lock goes on."""
+    asked: list[None] = []
+
+    def page(*_: object) -> object:
+        asked.append(None)
+        raise TypeError("string indices must be integers")
+
+    with ElasticLock(client, where, renew_s=0.01) as lock:
+        monkeypatch.setattr(elastic_lock, "_position", page)
+        begun = time.monotonic()
+        while len(asked) < 3:
+            assert time.monotonic() - begun < 20
+        with pytest.raises(BioqaError, match="none of Elasticsearch's"):
+            lock.check()
+        monkeypatch.undo()
+        lock.check()
+
+
 def test_a_stale_one_is_taken_and_its_holder_notices(client: Elasticsearch, where: IndexAddress) -> None:
     with ElasticLock(client, where) as first:
         with ElasticLock(client, where, stale_s=0.0) as second:

@@ -1,6 +1,7 @@
 """Damaged files of an embedded index: a clear error, never the end of the process."""
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -111,6 +112,19 @@ def test_a_file_truncated_before_a_commit_is_seen_when_the_commit_is(folder: Pat
         for _ in range(2):
             with pytest.raises(BioqaError, match=f"{new.name} is truncated"):
                 reader.search("insulin")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_truncated_while_it_is_mapped_is_not_read(folder: Path, suffix: str) -> None:
+    path = files(folder, suffix)[0]
+    content = path.read_bytes()
+    with TantivyIndex.open(folder) as index:
+        os.truncate(path, 10)
+        for ask in (lambda: index.search("insulin"), lambda: index.get(["1"]), index.stats):
+            with pytest.raises(BioqaError, match=f"{path.name} was truncated to 10 bytes while in use"):
+                ask()
+        path.write_bytes(content)
+        assert len(index.search("insulin")) == 100
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
