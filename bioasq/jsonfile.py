@@ -29,7 +29,7 @@ def read_bytes(path: str | Path) -> bytes:
     """Read a file, decompressing it if it is gzip of one or several members, whatever its name; ``-`` is
     standard input. Raises BioqaError, naming the file, also for other packed files."""
     try:
-        raw = sys.stdin.buffer.read() if str(path) == STANDARD else Path(path).read_bytes()
+        raw = _read_standard_input() if str(path) == STANDARD else Path(path).read_bytes()
         content = gzip.decompress(raw) if raw.startswith(GZIP_MAGIC) else raw
         refuse_packed(content, str(path))
         return content
@@ -37,6 +37,13 @@ def read_bytes(path: str | Path) -> bytes:
         raise BioqaError(f"{path}: broken gzip file: {error}") from error
     except OSError as error:
         raise BioqaError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _read_standard_input() -> bytes:
+    raw = b"" if sys.stdin is None else sys.stdin.buffer.read()
+    if not raw:
+        raise BioqaError("standard input is empty; it can be read only once")
+    return raw
 
 
 def parse_json(raw: bytes, name: str) -> object:

@@ -21,7 +21,7 @@ from bioqa.app.cli import (
     trec,
     updating,
 )
-from bioqa.app.cli.console import NobodyReads, Output, fail, say
+from bioqa.app.cli.console import Closed, NobodyReads, Output, fail, say
 from bioqa.app.cli.failures import describe, trace
 from bioqa.app.environment import unknown_variables
 from bioqa.app.settings import Settings
@@ -78,7 +78,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A title can contain characters that the terminal's encoding lacks.
             stream.reconfigure(errors="backslashreplace")
-    output = Output(sys.stdout)
+    output = Output(sys.stdout if sys.stdout is not None else Closed())
     with redirect_stdout(cast(TextIO, output)):
         try:
             try:

@@ -33,6 +33,13 @@ class NobodyReads(CannotPrint):
     """The program that read standard output has ended, as `head` does when it has enough."""
 
 
+class Closed(io.StringIO):
+    """Stands for a standard output that was closed before the start."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError(errno.EPIPE, "it is closed")
+
+
 class Output:
     """Standard output, whose failures are CannotPrint: nobody takes them for those of a file of the work."""
 
@@ -41,6 +48,8 @@ class Output:
         self._failure: CannotPrint | None = None
 
     def write(self, text: str) -> int:
+        if text == "":  # with which typer tries what a stream takes
+            return 0
         with self._reported():
             return self._stream.write(text)
 
@@ -53,7 +62,7 @@ class Output:
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
-        # Again, for typer tries a stream with a write whose failure it ignores.
+        # Once more at the end, where a library ignored the first failure.
         if self._failure is not None:
             raise self._failure
         try:

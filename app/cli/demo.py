@@ -15,7 +15,7 @@ from bioqa.app.cli.answering import print_answer
 from bioqa.app.cli.console import out, progress, say
 from bioqa.app.cli.files import print_measures
 from bioqa.app.cli.indexing import load_files
-from bioqa.app.cli.options import RankerOption
+from bioqa.app.cli.options import RankerOption, no_stream
 from bioqa.app.settings import DEFAULT_PORT, Settings, load_settings
 from bioqa.bioasq.domain import Response
 from bioqa.bioasq.errors import BioqaError
@@ -33,6 +33,7 @@ def demo(
         typer.Option(
             "--index",
             metavar="DIR|URL",
+            callback=no_stream,
             help="Where to index the sample: a folder, or http://host:9200/name; default: a cache.",
         ),
     ] = None,

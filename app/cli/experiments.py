@@ -10,7 +10,7 @@ import typer
 
 from bioqa.app.answers.opening import open_index
 from bioqa.app.cli.console import print_json, say
-from bioqa.app.cli.options import IndexOption, JsonOption
+from bioqa.app.cli.options import IndexOption, JsonOption, no_stream
 from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
 from bioqa.app.settings import load_settings
 from bioqa.bioasq.errors import BioqaError
@@ -67,9 +67,9 @@ def pappas_2021(
         typer.Option(metavar="NAME", help="Train only rows of this name; * matches anything."),
     ] = None,
     seeds: Annotated[str, typer.Option(help="Seeds of trained systems, separated by commas.")] = "1,2,3",
-    runs: Annotated[Path, typer.Option(metavar="DIR", help="Folder for scores of trained rankers.")] = Path(
-        "runs"
-    ),
+    runs: Annotated[
+        Path, typer.Option(metavar="DIR", callback=no_stream, help="Folder for scores of trained rankers.")
+    ] = Path("runs"),
     workers: Annotated[int, typer.Option(min=1, help="Number of parallel trainings without encoder.")] = 2,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     json: JsonOption = False,

@@ -15,7 +15,7 @@ from bioqa.app.cli.options import JsonOption, MedlineFiles
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden, read_submission, read_testset
 from bioqa.bioasq.golden import Golden
-from bioqa.bioasq.jsonfile import read_json
+from bioqa.bioasq.jsonfile import parse_json, read_bytes
 from bioqa.bioasq.measures import MeanMeasures, Measures
 from bioqa.bioasq.measures import evaluate as measure
 from bioqa.bioasq.validation import Fault
@@ -79,11 +79,10 @@ def validate(
 ) -> None:
     """Print every fault of a submission with its question and field; exit code 1 if there are any."""
     questions = None if testset is None else read_testset(testset)
+    content = read_bytes(submission)
     try:
-        faults = faults_of(read_json(submission), questions)
+        faults = faults_of(parse_json(content, str(submission)), questions)
     except BioqaError as error:
-        if not submission.is_file():
-            raise
         faults = [Fault("", "", str(error))]
     if json:
         print_json([asdict(fault) for fault in faults])

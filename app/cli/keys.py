@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bioqa.app.cli.console import out, print_json, say
-from bioqa.app.cli.options import JsonOption
+from bioqa.app.cli.options import JsonOption, no_stream
 from bioqa.app.security import keyfile
 from bioqa.app.security.keys import ADMIN, ApiKey, ApiKeyError, digest, new_secret
 from bioqa.app.settings import load_settings
@@ -15,7 +15,10 @@ from bioqa.app.settings import load_settings
 keys = typer.Typer(no_args_is_help=True, help="API keys of the service: new, list, revoke.")
 
 FileOption = Annotated[
-    Path | None, typer.Option("--file", metavar="FILE", help="The file of API keys. [BIOQA_API_KEYS_FILE]")
+    Path | None,
+    typer.Option(
+        "--file", metavar="FILE", callback=no_stream, help="The file of API keys. [BIOQA_API_KEYS_FILE]"
+    ),
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Owner or purpose of the key.")]
 

@@ -2,14 +2,28 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import STANDARD
+
+
+def no_stream(value: Any) -> Any:
+    """Callback of options that name a folder, or a file that is replaced: ``-`` would become its name."""
+    if value is not None and str(value) == STANDARD:
+        raise BioqaError("- is standard input or output; here a place on a disk is needed")
+    return value
+
 
 IndexOption = Annotated[
     str | None,
     typer.Option(
-        "--index", metavar="DIR|URL", help="The index: a folder, or http://host:9200/name. [BIOQA_INDEX]"
+        "--index",
+        metavar="DIR|URL",
+        help="The index: a folder, or http://host:9200/name. [BIOQA_INDEX]",
+        callback=no_stream,
     ),
 ]
 RankerOption = Annotated[

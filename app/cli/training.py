@@ -14,7 +14,7 @@ import typer
 
 from bioqa.app.answers.opening import open_index
 from bioqa.app.cli.console import Report, progress, say
-from bioqa.app.cli.options import IndexOption, MedlineFiles, SeedOption
+from bioqa.app.cli.options import IndexOption, MedlineFiles, SeedOption, no_stream
 from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
 from bioqa.app.settings import load_settings
 from bioqa.bioasq.domain import Document
@@ -40,7 +40,10 @@ DevOption = Annotated[
 def vocabulary(
     files: MedlineFiles,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write.", show_default=False)
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="DIR", callback=no_stream, help="Folder to write.", show_default=False
+        ),
     ],
     dimensions: Annotated[int, typer.Option(min=1, help="Length of the word vectors.")] = 30,
     min_count: Annotated[int, typer.Option(min=1, help="Rarer words are excluded.")] = 5,
@@ -72,7 +75,7 @@ def vocabulary(
         output.mkdir(parents=True, exist_ok=True)
         made.save(output)
     except OSError as error:
-        raise BioqaError(f"{output}: cannot be written: {error}") from error
+        raise BioqaError(f"{output}: cannot be written: {error.strerror or error}") from error
     say(f"{output}: {len(made.words)} words")
 
 
@@ -97,7 +100,14 @@ def train(
     dev: DevOption,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="DIR", help="The checkpoint to write.", show_default=False),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            callback=no_stream,
+            help="The checkpoint to write.",
+            show_default=False,
+        ),
     ],
     index: IndexOption = None,
     vocabulary: VocabularyOption = None,
@@ -112,7 +122,8 @@ def train(
         ),
     ] = None,
     states: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for cached states of a frozen encoder.")
+        Path | None,
+        typer.Option(metavar="DIR", callback=no_stream, help="Folder for cached states of a frozen encoder."),
     ] = None,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     seed: SeedOption = 1,
@@ -152,7 +163,14 @@ def train_cascade(
     dev: DevOption,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="DIR", help="The cascade to write.", show_default=False),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            callback=no_stream,
+            help="The cascade to write.",
+            show_default=False,
+        ),
     ],
     index: IndexOption = None,
     first: Annotated[str, typer.Option(help="The ranker of all candidates: name or folder.")] = DEFAULT,

@@ -10,7 +10,7 @@ import typer
 
 from bioqa.app.answers.opening import index_location
 from bioqa.app.cli.console import fail, print_json, progress
-from bioqa.app.cli.options import IndexOption, JsonOption
+from bioqa.app.cli.options import IndexOption, JsonOption, no_stream
 from bioqa.app.settings import Settings, load_settings
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.run import DEFAULT_WORKERS, LoadProgress
@@ -38,7 +38,11 @@ def update(
     ] = None,
     cache: Annotated[
         Path | None,
-        typer.Option(help="Folder for downloaded files; all of MEDLINE takes 60 GB.", show_default=False),
+        typer.Option(
+            callback=no_stream,
+            help="Folder for downloaded files; all of MEDLINE takes 60 GB.",
+            show_default=False,
+        ),
     ] = None,
     rollback: Annotated[
         bool,

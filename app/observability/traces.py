@@ -90,8 +90,17 @@ def _ns(ms: float) -> int:
 
 def to_collector(url: str) -> Traces:
     """Send traces to a collector. Raises TracesError if ``url`` is invalid; it connects only later."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if "@" in url:
+        raise TracesError(
+            "BIOQA_OTLP_ENDPOINT: holds a user or password, which logs would show; "
+            "OTEL_EXPORTER_OTLP_HEADERS holds credentials"
+        )
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
         raise TracesError("BIOQA_OTLP_ENDPOINT: must be like http://collector:4318")
     whole = url if parts.path.rstrip("/") else f"{url.rstrip('/')}/v1/traces"
     return Traces(BatchSpanProcessor(OTLPSpanExporter(whole)))

@@ -64,7 +64,11 @@ def folder_given(path: Path) -> str:
 
 
 def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdin.buffer) if str(path) == STANDARD else path.open("rb")
+    if str(path) != STANDARD:
+        return path.open("rb")
+    return nullcontext(
+        io.BytesIO() if sys.stdin is None else sys.stdin.buffer
+    )  # None: closed before the start
 
 
 class _Counted(io.RawIOBase):

@@ -225,6 +225,8 @@ class _Retry(urllib3.Retry):
 
 
 def _pool(url: str, timeout_s: float, backoff_s: float) -> urllib3.PoolManager:
+    if "@" in url:
+        raise BioqaError("the site's URL holds a user or password, which messages would show")
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

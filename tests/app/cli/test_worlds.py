@@ -1,5 +1,6 @@
 """Every command in worlds that went wrong: one line that says what, exit code 2, and never a secret."""
 
+import io
 import json
 import os
 import socket
@@ -277,6 +278,58 @@ def test_proxies_before_the_site_of_releases(
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.setenv("BIOQA_INDEX", str(tmp_path / "shelf"))
     fails(world("update", "--from", "https://site.test/pubmed/", "--cache", "cache"))
+
+
+@pytest.mark.parametrize(
+    "url", [f"https://ada:{MARKER}@site.test/", "https://[", "https://site.test:x/", "ftp://site.test/"]
+)
+def test_sites_that_are_none(world: Run, url: str) -> None:
+    fails(world("update", "--index", "shelf", "--from", url, "--cache", "cache"))
+
+
+@pytest.mark.parametrize("endpoint", [f"http://ada:{MARKER}@collector:4318", "http://[", "collector:4318"])
+def test_collectors_that_are_none(world: Run, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIOQA_OTLP_ENDPOINT", endpoint)
+    fails(world(*line("serve")), "BIOQA_OTLP_ENDPOINT")
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        *((name, "--index") for name in ("demo", "index", "update", *SEARCHING[:3], "serve", "mcp", "train")),
+        *((name, "-o") for name in ("batch", "vocabulary", "train", "train-cascade")),
+        *((name, "--file") for name in ("keys new", "keys list", "keys revoke")),
+        ("update", "--cache"),
+        ("experiment pappas-2021", "--runs"),
+    ],
+)
+def test_standard_input_and_output_are_no_folders(world: Run, tmp_path: Path, name: str, option: str) -> None:
+    fails(world(*line(name), option, "-"), "-")
+    assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "argument"), [("validate", "golden"), ("trec run", "golden"), ("trec golden", "qrels")]
+)
+def test_standard_input_in_place_of_a_file(
+    world: Run, name: str, argument: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given(content: str | None) -> Any:
+        stream = None if content is None else io.TextIOWrapper(io.BytesIO(content.encode()))
+        monkeypatch.setattr(sys, "stdin", stream)
+        return world(*("-" if each == argument else each for each in line(name)))
+
+    assert given(FILES[argument]).code == 0
+    for nothing in ("", None):
+        fails(given(nothing), "standard input is empty")
+    if name == "validate":  # what is no JSON is a fault of the submission, wherever it comes from
+        assert given("{").code == 1
+
+
+@pytest.mark.parametrize("name", PRINTING)
+def test_a_standard_output_that_is_closed(world: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert world(*line(name)).code == 2
 
 
 NAMES = ["missing", ".", "un\udcffdecodable", "x" * 300, "medline.xml/below"]
