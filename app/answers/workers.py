@@ -306,7 +306,12 @@ def _receive(stream: IO[bytes]) -> Any:
 
 def serve() -> None:
     """What a process runs: messages come by standard input, one answer to each goes to standard output."""
-    with os.fdopen(os.dup(0), "rb") as incoming, os.fdopen(os.dup(1), "wb") as outgoing:
+    # Outermost: closing tries once more to write what nobody took.
+    with (
+        suppress(BrokenPipeError),
+        os.fdopen(os.dup(0), "rb") as incoming,
+        os.fdopen(os.dup(1), "wb") as outgoing,
+    ):
         # Should a library read or print, it must not get between the messages.
         with Path(os.devnull).open() as nothing:
             os.dup2(nothing.fileno(), 0)

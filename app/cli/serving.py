@@ -38,11 +38,12 @@ def serve(
     with ExitStack() as stack:
         sockets = [stack.enter_context(each) for each in listen(settings.host, settings.port)]
         logs.configure(settings.log_level, settings.log_format)
-        _log_environment()
+        log_environment()
         server_of(create_app(settings), settings).run(sockets)
 
 
-def _log_environment() -> None:
+def log_environment() -> None:
+    """Log the variables that look like settings and are none."""
     log = logging.getLogger("bioqa")
     for sentence in unknown_variables(os.environ, Settings.model_fields):
         log.warning(sentence)

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -269,3 +271,16 @@ def test_a_task_at_work_when_the_pool_is_closed_is_lost_and_not_replaced(made: M
     thread.join()
     assert isinstance(errors[0], WorkerLost)
     assert pool.replaced == 0
+
+
+def test_a_process_whose_parent_is_gone_ends_without_a_word() -> None:
+    command = [sys.executable, "-c", "from bioqa.app.answers.workers import serve; serve()"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        workers._send(process.stdin, (partial(partial, int), None))
+        _, said = process.communicate()
+    assert (process.returncode, said) == (0, b"")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bioqa.app.cli.serving import log_environment
 from tests.app.conftest import Run
 
 
@@ -22,3 +23,16 @@ def test_so_is_a_host_that_is_none_of_ours(command: Run, index_folder: Path, hos
     result = command("serve", "--index", index_folder, "--host", host, "--port", "0")
     assert result.code == 2
     assert result.err.startswith(f"error: cannot listen on {host}:0: ")
+
+
+def test_what_is_odd_in_the_environment_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("BIOQA_CANDIDATE", "1")
+    monkeypatch.setenv("BIOQA_PORT", "tcp://10.96.0.12:8000")
+    caplog.set_level("DEBUG")
+    log_environment()
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("WARNING", "BIOQA_CANDIDATE is no setting: is BIOQA_CANDIDATES meant?"),
+        ("DEBUG", "ignored, as Kubernetes sets them for a service: BIOQA_PORT"),
+    ]
