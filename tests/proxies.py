@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -154,6 +154,25 @@ class Proxy(HttpServer):
                     fault.times -= 1
                     return fault
         return None
+
+
+class Garbling(Proxy):
+    """Changes the bodies of the answers to some requests: into other JSON, or into bytes."""
+
+    pattern = "^$"
+    change: Callable[[Any], Any] = staticmethod(lambda answer: answer)
+
+    def respond(self, request: "Handler", body: bytes) -> None:
+        if not re.search(self.pattern, f"{request.command} {request.path}"):
+            super().respond(request, body)
+            return
+        reply = request.forward(self.target, body)
+        assert reply is not None
+        changed = self.change(json.loads(reply[1]))
+        if isinstance(changed, bytes):
+            request.pass_on(reply[0], changed)
+        else:
+            request.answer(200, changed)
 
 
 class FakeEngine(HttpServer):

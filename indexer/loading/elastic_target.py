@@ -11,7 +11,7 @@ from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.search.base import Applied
 from bioqa.indexer.search.connection import engine_errors
 from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.faults import error_type, require_whole
+from bioqa.indexer.search.faults import error_type, require_acknowledged, require_whole
 from bioqa.indexer.search.records import EncodedEvent
 
 MAX_FILES = 100_000
@@ -58,11 +58,14 @@ class ElasticTarget:
         position = len(self._loaded)
         document = {"position": position, "entry": asdict(entry)}
         try:
-            self.index.with_retries(
+            answer = self.index.with_retries(
                 lambda client: client.create(
                     index=self._ledger, id=str(position), document=document, refresh=True
                 )
             )
+            with engine_errors(self.index.address):
+                if answer["result"] != "created":
+                    raise ValueError("the entry was not written")
         except BioqaError as error:
             if not isinstance(error.__cause__, ConflictError):
                 raise
@@ -76,11 +79,13 @@ class ElasticTarget:
 
     def finish(self) -> None:
         replicas = int(self.index.notes.get("replicas", 0))
-        self.index.with_retries(
+        answer = self.index.with_retries(
             lambda client: client.indices.put_settings(
                 index=f"{self.index.name},{self._ledger}", settings={"number_of_replicas": replicas}
             )
         )
+        with engine_errors(self.index.address):
+            require_acknowledged(answer.body, self.index.address)
 
     def close(self) -> None:
         self.index.close()

@@ -17,6 +17,7 @@ from bioqa.indexer.search.address import Access, IndexAddress
 from bioqa.indexer.search.base import IndexStats
 from bioqa.indexer.search.connection import connect, engine_errors
 from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.faults import require_acknowledged
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
 
 NOTE = "release"
@@ -118,7 +119,8 @@ class ElasticShelf:
         with engine_errors(self._address):
             # The ledger first: a ledger without index would be used for the next index with this name.
             for index in (ledger_name(name), name):
-                self._client.indices.delete(index=index, ignore_unavailable=True)
+                answer = self._client.indices.delete(index=index, ignore_unavailable=True)
+                require_acknowledged(answer.body, self._address)
 
     def _index(self, name: str) -> ElasticIndex:
         return ElasticIndex.open(
@@ -145,9 +147,10 @@ class ElasticShelf:
             {"remove": {"index": other, "alias": self.base, "must_exist": True}} for other in sorted(others)
         ]
         with engine_errors(self._address):
-            self._client.indices.update_aliases(
+            answer = self._client.indices.update_aliases(
                 actions=[*actions, {"add": {"index": name, "alias": self.base}}]
             )
+            require_acknowledged(answer.body, self._address)
 
 
 def _get_alias(client: Elasticsearch, address: IndexAddress) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from bioqa.indexer.search.faults import (
     describe_fault,
     error_type,
     lasting_state,
+    require_acknowledged,
     require_whole,
 )
 from bioqa.indexer.search.mapping import (
@@ -151,7 +152,8 @@ class ElasticIndex:
         """Store notes in the index's mapping, such as its release."""
         merged = {**self._reread().notes, **notes}
         with engine_errors(self.address):
-            self.client.indices.put_mapping(index=self.name, meta={"bioqa": merged})
+            answer = self.client.indices.put_mapping(index=self.name, meta={"bioqa": merged})
+            require_acknowledged(answer.body, self.address)
         self.notes = merged
 
     def _reread(self) -> "ElasticIndex":

@@ -147,3 +147,12 @@ def require_whole(answer: Mapping[str, Any], address: IndexAddress) -> None:
             f"Elasticsearch at {', '.join(address.hosts)} sent a partial answer, which is not used: "
             f"{why[:MAX_REASON_LENGTH]}"
         )
+
+
+def require_acknowledged(answer: Mapping[str, Any], address: IndexAddress) -> None:
+    """Raise BioqaError if the server did not confirm a change of an index, its settings or aliases."""
+    if answer["acknowledged"] is not True:
+        raise BioqaError(
+            f"Elasticsearch at {', '.join(address.hosts)} did not confirm in time a change of "
+            f"{address.name}; run it again"
+        )

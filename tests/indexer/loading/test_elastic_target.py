@@ -1,6 +1,7 @@
 """An index of Elasticsearch as a target: the ledger beside it, and replicas once it is loaded."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from elasticsearch import Elasticsearch
@@ -12,9 +13,13 @@ from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.mapping import Shape
+from tests.proxies import Garbling
 
 ENTRY = LoadedFile("a.xml", "0" * 32, 100, 2, 1, 1, 0, number=1)
 OTHER = LoadedFile("b.xml", "1" * 32, 200, 1, 1, 0, 0, number=2)
+
+
+UNCONFIRMED = r"none of Elasticsearch's|did not confirm|cannot be read"
 
 
 @pytest.fixture
@@ -67,3 +72,20 @@ def test_replicas_are_made_once_loading_is_finished(address: IndexAddress, clien
     loading.finish()
     assert replicas() == {"1"}
     loading.close()
+
+
+@pytest.mark.parametrize("answer", [b"<html>log in</html>", {}, {"result": "noop", "acknowledged": False}])
+def test_what_the_server_does_not_confirm_is_not_done(
+    elastic_url: str, address: IndexAddress, answer: Any
+) -> None:
+    with Garbling(elastic_url) as proxy:
+        loading = target(IndexAddress((proxy.url,), address.name))
+        proxy.change = lambda _: answer
+        proxy.pattern = "PUT .*/_settings"
+        with pytest.raises(BioqaError, match=UNCONFIRMED):
+            loading.finish()
+        proxy.pattern = "/_create/"
+        with pytest.raises(BioqaError, match=UNCONFIRMED):
+            loading.note(ENTRY)
+        assert loading.loaded == ()
+        loading.close()

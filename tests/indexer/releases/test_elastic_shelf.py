@@ -1,5 +1,7 @@
 """Releases in Elasticsearch: their alias and their notes."""
 
+from typing import Any
+
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
@@ -8,6 +10,7 @@ from bioqa.indexer.releases.shelf import Release, Shelf
 from bioqa.indexer.search.address import NO_CREDENTIALS, parse_address
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
+from tests.proxies import Garbling
 
 
 def build(shelf: Shelf, name: str) -> str:
@@ -35,3 +38,21 @@ def test_an_alias_of_something_else_is_told(elastic_url: str, elastic_name: str)
         with pytest.raises(BioqaError, match=rf"the alias {elastic_name} stands for {elastic_name}-mine"):
             shelf.serving()
         assert shelf.releases() == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [(b"<html></html>", "cannot be read"), ({"acknowledged": False}, "did not confirm in time")],
+)
+@pytest.mark.parametrize("pattern", ["/_aliases", "PUT .*/_mapping"])
+def test_a_release_serves_only_if_the_server_confirms_it(
+    elastic_url: str, elastic_name: str, pattern: str, answer: Any, words: str
+) -> None:
+    with (
+        Garbling(elastic_url) as proxy,
+        ElasticShelf(parse_address(f"{proxy.url}/{elastic_name}"), NO_CREDENTIALS) as shelf,
+    ):
+        name = build(shelf, f"{elastic_name}-2026")
+        proxy.pattern, proxy.change = pattern, lambda _: answer
+        with pytest.raises(BioqaError, match=words):
+            shelf.serve(name, None)

@@ -1,8 +1,6 @@
 """Reaching Elasticsearch: credentials, TLS, and readable messages for what goes wrong."""
 
-import json
 import logging
-import re
 import socket
 import ssl
 import time
@@ -22,7 +20,7 @@ from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.connection import WrongServer, connect, engine_errors
 from bioqa.indexer.search.elastic import ElasticIndex
 from tests.indexer.documents import document
-from tests.proxies import FakeEngine, Handler, Proxy, api_key, basic
+from tests.proxies import FakeEngine, Garbling, Proxy, api_key, basic
 
 KEY = "S3cretKeyOfAnIndex"
 PASSWORD = "s3cret-p4ssword"
@@ -319,25 +317,6 @@ def test_a_connection_that_breaks(failing: Proxy, index: ElasticIndex) -> None:
 
 
 # Answers that are none
-
-
-class Garbling(Proxy):
-    """Puts another body in place of the answers to some requests."""
-
-    pattern = "^$"
-    change: Callable[[Any], Any] = staticmethod(lambda answer: answer)
-
-    def respond(self, request: Handler, body: bytes) -> None:
-        if not re.search(self.pattern, f"{request.command} {request.path}"):
-            super().respond(request, body)
-            return
-        reply = request.forward(self.target, body)
-        assert reply is not None
-        changed = self.change(json.loads(reply[1]))
-        if isinstance(changed, bytes):
-            request.pass_on(reply[0], changed)
-        else:
-            request.answer(200, changed)
 
 
 @pytest.fixture
