@@ -13,7 +13,7 @@ from bioqa.app.jobs.records import Entry
 from bioqa.bioasq.golden import TYPES
 from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
 
-LONGEST_ID = 1000
+LONGEST_ID = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bioqa.app.answers.service import Service
 from bioqa.app.http.errors import MEDIA_TYPE, Problem, unexpected
 from bioqa.app.web.pages import page
 
@@ -13,6 +14,7 @@ HEADLINES = {
     404: "There is nothing here",
     409: "Not now",
     413: "Too large",
+    421: "This service is not known by that name",
     422: "This cannot be taken as it is",
     429: "Too many requests at the moment",
     500: "Something went wrong",
@@ -52,8 +54,8 @@ def problem_page(request: Request, body: bytes, retry_after: str | None = None) 
     """Render the problem in ``body``, on the page with the search form if it was sent from there."""
     problem = Problem.model_validate_json(body)
     errors = problem.errors or []
-    # Without a key, nothing of the service is shown, not even the form with its rankers.
-    searched = request.url.path in ("/", "/answer.json") and problem.status != 401
+    # Who was not let in is shown nothing of the service, not even the form with its rankers.
+    searched = request.url.path in ("/", "/answer.json") and _let_in(request, problem.status)
     return page(
         request,
         "search_problem.html" if searched else "problem.html",
@@ -65,6 +67,12 @@ def problem_page(request: Request, body: bytes, retry_after: str | None = None) 
         retry_after=retry_after,
         back=next((form for form in FORMS if request.url.path.startswith(form)), "/"),
     )
+
+
+def _let_in(request: Request, status: int) -> bool:
+    service: Service = request.app.state.service
+    has_key = service.settings.api_keys_file is None or hasattr(request.state, "key")
+    return has_key and status != 421
 
 
 class ProblemPages:

@@ -84,3 +84,16 @@ def test_the_content_is_what_is_asked_not_how_it_is_written() -> None:
     others = [taken({**GOOD, "body": "Which?"}), taken(GOOD, 3), taken({**GOOD, "type": "yesno"})]
     hashes = {content_hash(each, None) for each in (taken(GOOD), *others)} | {content_hash(taken(GOOD), "x")}
     assert len(hashes) == 5
+
+
+def test_what_is_stored_of_a_refused_question_is_short() -> None:
+    long = "x" * 1_000_000
+    kept = taken(
+        {"id": long, "body": long}, {"id": "a", "body": long}, {"id": 7, "body": long}, GOOD | {"id": "b"}
+    )
+    assert [entry.id for entry in kept] == [None, "a", None, "b"]
+    fields = ["questions[0].body", "questions[1].body", "questions[2].id"]
+    assert [entry.field for entry in kept if entry.fault] == fields
+    for entry in kept:
+        assert len(entry.body) <= 20
+        assert len(entry.fault or "") < 300

@@ -3,6 +3,9 @@
 import base64
 from pathlib import Path
 
+import pytest
+
+from bioqa.app.security import keyfile
 from bioqa.app.security.headers import DATA, PAGE
 from tests.app.requests import BODY, is_problem
 from tests.app.security.conftest import Serve
@@ -61,3 +64,18 @@ def test_a_fault_is_a_page_with_the_policy_too(serve: Serve) -> None:
     assert response.headers["content-type"].startswith("text/html")
     assert response.headers["content-security-policy"] == PAGE
     assert response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("host", ["testserver", "evil.test"])
+def test_who_is_not_let_in_sees_no_rankers(
+    serve: Serve, key_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    headers = {**BROWSER, "Host": host}
+    with_keys = serve(api_keys_file=key_path, allowed_hosts="testserver")
+    monkeypatch.setattr(keyfile, "GRACE_S", 0)
+    key_path.unlink()
+    refused = [with_keys.get("/", headers={**headers, "X-API-Key": "any"}), serve().get("/", headers=headers)]
+    expected = [421, 421] if host == "evil.test" else [503, 200]
+    assert [page.status_code for page in refused] == expected
+    for page in refused:
+        assert ("lexical" in page.text) == (page.status_code == 200)
