@@ -27,7 +27,7 @@ from tests.app.rankers import LexicalRanker
 
 # For applications of a session's fixtures; each test has the same from the fixture below.
 os.environ["BIOQA_RANKING_PROCESSES"] = "0"
-os.environ["BIOQA_ALLOWED_HOSTS"] = "testserver"  # as the test client calls it
+os.environ["BIOQA_ALLOWED_HOSTS"] = "testserver,bioqa.test"  # as tests call it
 
 
 def document(number: int, title: str, abstract: str, published: date | None = None) -> Document:
@@ -87,7 +87,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"BIOQA_{name.upper()}", raising=False)
     # Processes take seconds to start: those tests that are about them ask for them.
     monkeypatch.setenv("BIOQA_RANKING_PROCESSES", "0")
-    monkeypatch.setenv("BIOQA_ALLOWED_HOSTS", "testserver")
+    monkeypatch.setenv("BIOQA_ALLOWED_HOSTS", "testserver,bioqa.test")
 
 
 @pytest.fixture(scope="session")
