@@ -8,9 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from bioqa.bioasq import secret
 from tests import elastic_server
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test took for a secret may be an ordinary word in the messages of another."""
+    monkeypatch.setattr(secret, "_known", set())
 
 
 @pytest.fixture(scope="session")
