@@ -16,6 +16,7 @@ import argparse
 import gzip
 import http.client
 import json
+import multiprocessing
 import random
 import socket
 import threading
@@ -24,11 +25,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import psutil
 
-from bench.load import figures
+from bench.load import figures, megabytes, processes
 from bench.serving import WARM_UP_S, Load, Served, ask, served
 from bioqa.bioasq.files import read_golden
 
@@ -36,7 +39,6 @@ WATCH_EVERY_S = 0.2
 TRIES = 3
 """Of an ordinary question, before it counts as lost. It waits as long as a refusal says."""
 
-MEGABYTE = 1_000_000
 BODY, UPLOAD = 1_990_000, 9_900_000
 """Just below the default limits of a request and of an upload."""
 
@@ -67,6 +69,7 @@ def main() -> None:
         seen = Seen()
         ends = time.monotonic() + options.seconds
         attacks = {name: ATTACKS[name] for name in options.only or ATTACKS}
+        _bomb()
         threads = [
             *(
                 threading.Thread(target=attack, args=(service, attacks, n, ends, seen))
@@ -76,12 +79,18 @@ def main() -> None:
                 threading.Thread(target=question, args=(service, bodies, n, ends, seen))
                 for n in range(options.clients)
             ),
-            threading.Thread(target=watch, args=(service, ends, seen)),
         ]
+        spawning = multiprocessing.get_context("spawn")
+        results, sending = spawning.Pipe(duplex=False)
+        watching = spawning.Process(target=watch, args=(service, options.seconds, sending))
+        watching.start()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        watched: Watched = results.recv()
+        seen.health, seen.unhealthy, seen.memory = watched
+        watching.join()
         alive = ask(http.client.HTTPConnection("127.0.0.1", service.port, timeout=60), "/healthz") == 200
     print_report(seen, rest, alive)
 
@@ -169,19 +178,6 @@ class Memory:
             self.seen.append(megabytes(self._service))
 
 
-def processes(service: Served) -> list[psutil.Process]:
-    parent = psutil.Process(service.pid)
-    return [parent, *parent.children(recursive=True)]
-
-
-def megabytes(service: Served) -> float:
-    total = 0.0
-    for process in processes(service):
-        with suppress(psutil.NoSuchProcess):
-            total += process.memory_full_info().pss
-    return total / MEGABYTE
-
-
 def processor_s(service: Served) -> float:
     total = 0.0
     for process in processes(service):
@@ -191,7 +187,15 @@ def processor_s(service: Served) -> float:
     return total
 
 
-def watch(service: Served, ends: float, seen: Seen) -> None:
+Watched = tuple[list[float], int, list[float]]
+"""Milliseconds of /healthz, how often it did not answer 200, and megabytes of the service."""
+
+
+def watch(service: Served, seconds: float, results: Connection) -> None:
+    """Runs in a process of its own: attackers keep the interpreter of this one busy."""
+    health: list[float] = []
+    memory: list[float] = []
+    unhealthy, ends = 0, time.monotonic() + seconds
     while time.monotonic() < ends:
         begun = time.perf_counter()
         try:
@@ -199,10 +203,11 @@ def watch(service: Served, ends: float, seen: Seen) -> None:
             status = ask(http.client.HTTPConnection("127.0.0.1", service.port, timeout=30), "/healthz")
         except OSError:
             status = NO_ANSWER
-        seen.unhealthy += status != 200
-        seen.health.append(1000 * (time.perf_counter() - begun))
-        seen.memory.append(megabytes(service))
+        health.append(1000 * (time.perf_counter() - begun))
+        unhealthy += status != 200
+        memory.append(megabytes(service))
         time.sleep(WATCH_EVERY_S)
+    results.send((health, unhealthy, memory))
 
 
 def question(service: Served, bodies: list[str], first: int, ends: float, seen: Seen) -> None:
@@ -327,11 +332,15 @@ def deep_json(service: Served, chance: random.Random) -> Iterator[int]:
         yield _sent(service, path, b"[" * 900_000 + b"]" * 900_000)
 
 
+@cache
+def _bomb() -> bytes:
+    return gzip.compress(b"[" + b" " * 300_000_000 + b"]", 9)
+
+
 def gzip_bomb(service: Served, chance: random.Random) -> Iterator[int]:
-    packed = gzip.compress(b"[" + b" " * 300_000_000 + b"]", 9)
     head = b'--x\r\nContent-Disposition: form-data; name="submission"; filename="a.gz"\r\n\r\n'
     form = {"Content-Type": "multipart/form-data; boundary=x"}
-    yield _sent(service, "/v1/bioasq/validate", head + packed + b"\r\n--x--\r\n", form)
+    yield _sent(service, "/v1/bioasq/validate", head + _bomb() + b"\r\n--x--\r\n", form)
 
 
 def batches_without_end(service: Served, chance: random.Random) -> Iterator[int]:

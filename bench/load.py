@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
@@ -51,7 +52,7 @@ def main() -> None:
         after = megabytes(service)
     report(seen, options.clients)
     print(f"/healthz meanwhile           {figures(watch.health)}")
-    print(f"memory of the service (RSS)  before {before:.0f}, at most {max(watch.memory):.0f}, ", end="")
+    print(f"memory of the service (PSS)  before {before:.0f}, at most {max(watch.memory):.0f}, ", end="")
     print(f"at the end {watch.memory[-1]:.0f}, {SETTLE_S:.0f} s later {after:.0f} MB")
 
 
@@ -102,8 +103,18 @@ def figures(milliseconds: list[float]) -> str:
     )
 
 
+def processes(service: Served) -> list[psutil.Process]:
+    parent = psutil.Process(service.pid)
+    return [parent, *parent.children(recursive=True)]
+
+
 def megabytes(service: Served) -> float:
-    return float(psutil.Process(service.pid).memory_info().rss) / 1e6
+    """Of all its processes: what they share is counted once (proportional set size)."""
+    total = 0.0
+    for process in processes(service):
+        with suppress(psutil.NoSuchProcess):
+            total += process.memory_full_info().pss
+    return total / 1e6
 
 
 class Watch:
