@@ -131,29 +131,28 @@ class Engine:
         if request.tasks is None:
             return [*map(described, self._rankers.values())]
         set_origin(request.tasks[0].origin if len(request.tasks) == 1 else (None, None))
-        outcomes: list[Answer | Exception] = []
-        retrieved: list[Retrieved] = []
         ranker = self._rankers[request.tasks[0].ranker]
-        places: list[int] = []
-        for place, task in enumerate(request.tasks):
-            try:
-                retrieved.append(candidates_of(task, ranker, self._index))
-            except TooMuchWork:
-                raise
-            except Exception as error:  # noqa: BLE001  # whoever asked gets it
-                outcomes.append(error)
-                continue
-            places.append(place)
-            outcomes.append(failed(ranker.name))
-        if request.without_ranker:
-            ranked: list[Answer | Exception] = [_degraded(ranker, each) for each in retrieved]
-        elif retrieved:
-            ranked = rank_or_degrade(ranker, retrieved, allow_degraded=self._allow_degraded)
-        else:
-            ranked = []
-        for place, outcome in zip(places, ranked, strict=True):
-            outcomes[place] = outcome
-        return outcomes
+        retrieved = [self._retrieved(ranker, task) for task in request.tasks]
+        found = [each for each in retrieved if isinstance(each, Retrieved)]
+        ranked = iter(self._ranked(ranker, found, request.without_ranker))
+        return [next(ranked) if isinstance(each, Retrieved) else each for each in retrieved]
+
+    def _retrieved(self, ranker: Ranker, task: RankingTask) -> Retrieved | Exception:
+        try:
+            return candidates_of(task, ranker, self._index)
+        except TooMuchWork:
+            raise
+        except Exception as error:  # noqa: BLE001  # whoever asked gets it
+            return error
+
+    def _ranked(
+        self, ranker: Ranker, retrieved: Sequence[Retrieved], without_ranker: bool
+    ) -> Sequence[Answer | Exception]:
+        if without_ranker:
+            return [_degraded(ranker, each) for each in retrieved]
+        if not retrieved:
+            return []
+        return rank_or_degrade(ranker, retrieved, allow_degraded=self._allow_degraded)
 
 
 def start_engine(settings: Settings, configure_logs: Callable[[], None]) -> Engine:
