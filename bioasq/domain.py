@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from bioqa.bioasq.metadata import NO_METADATA, Metadata
+
 Section = Literal["title", "abstract"]
 
 PUBMED_URL = "http://www.ncbi.nlm.nih.gov/pubmed/"
@@ -60,6 +62,7 @@ class Document:
     published: date | None = None
     sentences: tuple[Sentence, ...] = ()
     parts: tuple[Part, ...] = ()
+    metadata: Metadata = NO_METADATA
 
     @property
     def url(self) -> str:
