@@ -17,6 +17,7 @@ from bioqa.app.answers.service import Service
 from bioqa.app.api import (
     batches,
     bioasq,
+    citations,
     documents,
     evaluation,
     health,
@@ -85,7 +86,7 @@ def create_app(
     app.state.uploads = Uploads(settings.max_upload_bytes, app.state.parsers)
     uploads = dict.fromkeys(UPLOADS, settings.max_upload_bytes)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others=uploads)
-    for module in (search, rerank, bioasq, batches, evaluation, documents, models, health, info):
+    for module in (search, rerank, bioasq, batches, evaluation, documents, citations, models, health, info):
         app.include_router(module.router)
     if settings.metrics != "off":
         app.include_router(metrics.router)

@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from bioqa.app.answers.service import Service
 from bioqa.app.version import version
-from bioqa.app.web.citations import FORMATS
+from bioqa.app.web.exports import FILES
 
 STATIC = Path(__file__).parent / "static"
 
@@ -67,7 +67,7 @@ def _templates() -> Environment:
     )
     templates.filters |= {"day": _day, "duration": _duration}
     templates.globals |= {
-        "formats": FORMATS,
+        "formats": FILES,
         "htmx_config": json.dumps(HTMX),
         "menu": MENU,
         "static": static,

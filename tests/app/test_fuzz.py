@@ -34,6 +34,7 @@ VALID: dict[str, tuple[bytes, ...]] = {
     "/v1/search": (json.dumps({"body": BODY, "max_documents": 3}).encode(),),
     "/v1/rerank": (json.dumps({"query": BODY, "documents": ["a b.", {"text": "c", "title": "d"}]}).encode(),),
     "/v2/rerank": (json.dumps({"query": BODY, "documents": ["a b."], "top_n": 1}).encode(),),
+    "/v1/citations": (json.dumps({"pmids": ["90000001", "90000002"], "format": "apa"}).encode(),),
     "/v1/bioasq": (GOLDEN,),
     "/v1/bioasq/batches": (GOLDEN, form(("file", GOLDEN), ("ranker", b"lexical"))),
     "/v1/bioasq/validate": (GOLDEN, form(("submission", GOLDEN), ("testset", GOLDEN))),
@@ -113,10 +114,18 @@ def test_torn_bodies_of_any_kind_with_any_headers(client: TestClient, path: str)
     try_it()
 
 
-GET = ("/", "/answer.json", "/citations.ris", "/citations.x", "/v1/documents/1", "/v1/bioasq/batches")
+GET = (
+    "/",
+    "/answer.json",
+    "/citations.ris",
+    "/citations.x",
+    "/v1/citations",
+    "/v1/documents/1",
+    "/v1/bioasq/batches",
+)
 ODD = ("0", "-1", "9" * 30, "2020-02-30", "NaN", "\ud800")
 queries = st.dictionaries(
-    st.sampled_from(["q", "n", "ranker", "before", "pmid", "limit", "id"]),
+    st.sampled_from(["q", "n", "ranker", "before", "pmid", "format", "limit", "id"]),
     st.one_of(st.text(max_size=20), st.sampled_from(ODD)),
     max_size=4,
 )

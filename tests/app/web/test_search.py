@@ -93,13 +93,16 @@ def test_the_json_is_a_valid_submission_of_the_same_answer(client: TestClient) -
     assert question["documents"] == page.xpath("//article//a[starts-with(., 'PubMed')]/@href")
 
 
+ENDINGS = ("ris", "bib", "nbib", "json", "csv")
+
+
 def test_citations_of_one_and_of_all(client: TestClient) -> None:
     page = read(client.get("/", params={"q": BODY, "n": 5}))
     pmids = [url.rpartition("/")[2] for url in page.xpath("//article//a[starts-with(., 'PubMed')]/@href")]
     everything = page.xpath("//ul[@class='actions']//a[@download]/@href")
-    assert everything == [f"/citations.{ending}?pmid={','.join(pmids)}" for ending in ("ris", "bib", "nbib")]
+    assert everything == [f"/citations.{ending}?pmid={','.join(pmids)}" for ending in ENDINGS]
     each = page.xpath("//article//a[@download]/@href")
-    assert each == [f"/citations.{e}?pmid={pmid}" for pmid in pmids for e in ("ris", "bib", "nbib")]
+    assert each == [f"/citations.{e}?pmid={pmid}" for pmid in pmids for e in ENDINGS]
     for address in (*everything, each[-1]):
         assert client.get(address).status_code == 200
 
