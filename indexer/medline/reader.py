@@ -10,7 +10,8 @@ The root is PubmedArticleSet or the older MedlineCitationSet. From a record are 
   used), joined by ``joiner``. If they have no text, the first English OtherAbstract (English if it has no
   Language), so that the record can be found by the text that PubMed shows. Otherwise OtherAbstract is not
   used, because BioASQ's offsets never refer to it. If there is none of these, the abstract is "".
-- Date: PubDate; ArticleDate if PubDate has no year.
+- Markup: positions of ``<sup>``, ``<sub>``, ``<i>`` and ``<b>`` in these texts, beside them.
+- Everything else: see ``bioqa.indexer.medline.metadata``.
 - PMID and version: the citation's own PMID element, never those of comments or references; the default
   version is 1.
 """
@@ -19,22 +20,23 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
 from bioqa.bioasq.domain import Document, Part
-from bioqa.indexer.medline.dates import parse_date, parse_medline_date
+from bioqa.bioasq.metadata import Markup, metadata_json
 from bioqa.indexer.medline.events import Delete, Event, Upsert
+from bioqa.indexer.medline.marked import Mark, marked_text_of
+from bioqa.indexer.medline.metadata import metadata_of
 from bioqa.indexer.medline.sentences import sentences_of
+from bioqa.indexer.medline.xmlfile import Children, child, children, collapsed, first, records, text_of
 from bioqa.indexer.medline.xmlfile import MedlineError as MedlineError
-from bioqa.indexer.medline.xmlfile import child, collapsed, records, text_of
 
 NOT_AVAILABLE = "[Not Available]."
 
-Abstract = tuple[str, tuple[Part, ...]]
+Abstract = tuple[str, tuple[Part, ...], tuple[Markup, ...]]
 
 _PMID = re.compile(r"[1-9][0-9]{0,17}")
 
@@ -101,25 +103,34 @@ class MedlineFile:
 
     def _document(self, record: etree._Element) -> Document | None:
         citation = child(record, "MedlineCitation") if record.tag == "PubmedArticle" else record
-        identifier = child(citation, "PMID")
+        parts = children(citation)
+        identifier = first(parts, "PMID")
         pmid = self._pmid(identifier, record)
-        if pmid is None or identifier is None:
+        if pmid is None or identifier is None or citation is None:
             return None
         version = identifier.get("Version", "1")
         if not _PMID.fullmatch(version):
             self._reject(record, "version of the PMID is not a positive integer")
             return None
-        article = child(citation, "Article")
-        title = _title(article)
-        abstract, parts = _abstract(article, citation, self._joiner)
+        article = children(first(parts, "Article"))
+        title, marks = _title(article)
+        abstract, abstract_parts, markup = _abstract(article, parts, self._joiner)
+        metadata, published = metadata_of(
+            parts,
+            article,
+            None if record is citation else child(record, "PubmedData"),
+            citation.get("Status", ""),
+            (*(mark.within("title", 0) for mark in marks), *markup),
+        )
         return Document(
             pmid=pmid,
             version=int(version),
             title=title,
             abstract=abstract,
-            published=_published(article),
-            sentences=sentences_of(title, abstract, parts),
-            parts=parts,
+            published=None if published is None else published.earliest,
+            sentences=sentences_of(title, abstract, abstract_parts),
+            parts=abstract_parts,
+            metadata=metadata,
         )
 
     def _pmid(self, element: etree._Element | None, record: etree._Element) -> str | None:
@@ -154,50 +165,41 @@ def event_json(event: Event) -> dict[str, Any]:
         "published": published.isoformat() if published else None,
         "sentences": [[s.section, s.begin, s.end] for s in document.sentences],
         "parts": [[part.label, part.begin, part.end] for part in document.parts],
+        "metadata": metadata_json(document.metadata),
     }
 
 
-def _title(article: etree._Element | None) -> str:
-    title = text_of(child(article, "ArticleTitle"))
+def _title(article: Children) -> tuple[str, tuple[Mark, ...]]:
+    title, marks = marked_text_of(first(article, "ArticleTitle"))
     if title in ("", NOT_AVAILABLE):
-        return text_of(child(article, "VernacularTitle")) or title
-    return title
+        vernacular, of_vernacular = marked_text_of(first(article, "VernacularTitle"))
+        return (vernacular, of_vernacular) if vernacular else (title, marks)
+    return title, marks
 
 
-def _abstract(article: etree._Element | None, citation: etree._Element | None, joiner: str) -> Abstract:
-    abstract = _joined(child(article, "Abstract"), joiner)
-    if abstract[0] or citation is None:
+def _abstract(article: Children, citation: Children, joiner: str) -> Abstract:
+    abstract = _joined(first(article, "Abstract"), joiner)
+    if abstract[0]:
         return abstract
-    for other in citation.iterchildren("OtherAbstract"):
+    for other in citation.get("OtherAbstract", ()):
         if other.get("Language", "eng") == "eng" and (abstract := _joined(other, joiner))[0]:
             return abstract
-    return "", ()
+    return "", (), ()
 
 
 def _joined(source: etree._Element | None, joiner: str) -> Abstract:
     parts: list[Part] = []
     texts: list[str] = []
+    markup: list[Markup] = []
     begin = 0
     for element in () if source is None else source.iterchildren("AbstractText"):
-        if not (text := text_of(element)):
+        text, marks = marked_text_of(element)
+        if not text:
             continue
         if label := collapsed(element.get("Label", "")):
             text = f"{label}: {text}"
+        markup += [mark.within("abstract", begin + (len(label) + 2 if label else 0)) for mark in marks]
         parts.append(Part(label, begin, begin + len(text)))
         texts.append(text)
         begin += len(text) + len(joiner)
-    return joiner.join(texts), tuple(parts)
-
-
-def _published(article: etree._Element | None) -> date | None:
-    issue = child(child(article, "Journal"), "JournalIssue")
-    return _date(child(issue, "PubDate")) or _date(child(article, "ArticleDate"))
-
-
-def _date(element: etree._Element | None) -> date | None:
-    if element is None:
-        return None
-    fields = {str(child.tag): child.text or "" for child in element}
-    if "Year" in fields:
-        return parse_date(*(fields.get(name, "").strip() for name in ("Year", "Month", "Day", "Season")))
-    return parse_medline_date(fields.get("MedlineDate", ""))
+    return joiner.join(texts), tuple(parts), tuple(markup)

@@ -30,7 +30,7 @@ RECORDS = {
 
 _RECORD_TAGS = {tag for tags in RECORDS.values() for tag in tags}
 
-_XML_SPACE = re.compile(r"[ \t\r\n]+")
+XML_SPACE = re.compile(r"[ \t\r\n]+")
 
 
 class MedlineError(BioqaError):
@@ -205,16 +205,37 @@ def child(element: etree._Element | None, tag: str) -> etree._Element | None:
     return None if element is None else next(element.iterchildren(tag), None)
 
 
+Children = dict[str, list[etree._Element]]
+"""The children of an element by their tags."""
+
+
+def children(element: etree._Element | None) -> Children:
+    found: Children = {}
+    if element is not None:
+        for each in element:
+            tag: Any = each.tag  # a str, as no other kind of node is parsed
+            found.setdefault(tag, []).append(each)
+    return found
+
+
+def first(found: Children, tag: str) -> etree._Element | None:
+    return found[tag][0] if tag in found else None
+
+
 def text_of(element: etree._Element | None) -> str:
     """Return all text below an element, inside markup or not, with XML white space collapsed; "" if none."""
     if element is None:
         return ""
-    return collapsed((element.text or "") if len(element) == 0 else "".join(map(str, element.itertext())))
+    if len(element):
+        return collapsed("".join(map(str, element.itertext())))
+    text = element.text or ""
+    # Most values are one word, and this test is the fastest.
+    return text if text.isalnum() else collapsed(text)
 
 
 def collapsed(text: str) -> str:
     """Replace each run of XML white space by one space; U+00A0, U+2009 and the like are content."""
     # Most texts need no change; four substring searches are many times faster than one pattern.
     if "\n" in text or "  " in text or "\t" in text or "\r" in text:
-        text = _XML_SPACE.sub(" ", text)
+        text = XML_SPACE.sub(" ", text)
     return text.strip(" ")

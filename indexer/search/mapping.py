@@ -9,14 +9,18 @@ from datetime import date
 from typing import Any
 
 from bioqa.bioasq.domain import Document
+from bioqa.bioasq.metadata import NO_METADATA
+from bioqa.indexer.medline.packed import PackedMetadata
 from bioqa.indexer.search.records import NO_DATE, Record, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 
-FORMAT = 1
+FORMAT = 2
 """Incremented when mapping, analyser or stored form change, so that no index is misread."""
 
 TEXT = "text"
 """The searched field, into which title and abstract are copied."""
+
+METADATA = "metadata"
 
 ANALYZER = "bioqa"
 
@@ -86,6 +90,8 @@ _PROPERTIES: dict[str, Any] = {
     "title_sentences": {"type": "integer", **_KEPT},
     "abstract_sentences": {"type": "integer", **_KEPT},
     "parts": {"type": "integer", **_KEPT},
+    # See bioqa.indexer.medline.packed. It is neither parsed nor indexed.
+    METADATA: {"type": "object", "enabled": False},
     # Only in tombstones, which have PMID and order of a deleted document and nothing else.
     "deleted": {"type": "boolean", "index": False},
     # No positions: they serve phrase queries only, and questions are not searched as phrases.
@@ -112,7 +118,10 @@ def source(record: Record, order: int) -> bytes:
     }
     if record.published != NO_DATE:
         stored["published"] = date.fromordinal(record.published).isoformat()
-    return json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode()
+    if not record.metadata:
+        return text
+    return b'%s,"%s":%s}' % (text[:-1], METADATA.encode(), record.metadata)
 
 
 def tombstone(pmid: int, order: int) -> bytes:
@@ -130,6 +139,7 @@ def from_source(stored: Mapping[str, Any]) -> Document:
     titles, abstracts, parts = stored["title_sentences"], stored["abstract_sentences"], stored["parts"]
     numbers = (len(titles) // 2, len(abstracts) // 2, len(parts) // 3, *titles, *abstracts, *parts)
     published = stored.get("published")
+    values = stored.get(METADATA)
     return decode(
         Record(
             stored["pmid"],
@@ -138,5 +148,6 @@ def from_source(stored: Mapping[str, Any]) -> Document:
             stored["title"],
             stored["abstract"],
             struct.pack(f"<{len(numbers)}I", *numbers),
-        )
+        ),
+        NO_METADATA if values is None else PackedMetadata.of_values(values),
     )

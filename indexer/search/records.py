@@ -1,4 +1,4 @@
-"""Compact encoding of documents: numbers, two texts, and the spans packed into a few bytes.
+"""Compact encoding of documents: numbers, two texts, the spans packed into a few bytes, and the metadata.
 
 Indexes store records, and loading passes them between processes: packing and pickling a record costs a tenth
 of pickling the document with its many small objects.
@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from bioqa.bioasq.domain import Document, Part, Sentence
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.metadata import Metadata
+from bioqa.indexer.medline.packed import packed, unpacked
 
 PMID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 
@@ -30,6 +32,8 @@ class Record(NamedTuple):
     layout: bytes
     """Little-endian 32-bit numbers: the counts of title sentences, abstract sentences and parts; begin and
     end of each sentence; begin, end and label length of each part."""
+    metadata: bytes = b""
+    """JSON; see ``bioqa.indexer.medline.packed``. Empty if there is none."""
 
 
 EncodedEvent = Record | int
@@ -61,11 +65,13 @@ def encode(document: Document) -> Record:
         document.title,
         document.abstract,
         struct.pack(f"<{len(numbers)}I", *numbers),
+        packed(document.metadata),
     )
 
 
-def decode(record: Record) -> Document:
-    """The inverse of ``encode``."""
+def decode(record: Record, metadata: Metadata | None = None) -> Document:
+    """The inverse of ``encode``. The record's metadata is unpacked when it is looked at; ``metadata`` takes
+    its place if an index stores it otherwise."""
     layout = struct.unpack(f"<{len(record.layout) // 4}I", record.layout)
     titles, abstracts, parts = layout[:3]
     in_abstract = 3 + 2 * titles
@@ -82,6 +88,7 @@ def decode(record: Record) -> Document:
         parts=tuple(
             _part(record.abstract, *layout[i : i + 3]) for i in range(parts_at, parts_at + 3 * parts, 3)
         ),
+        metadata=unpacked(record.metadata) if metadata is None else metadata,
     )
 
 

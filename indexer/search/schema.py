@@ -41,6 +41,7 @@ def schema() -> Any:
     builder.add_unsigned_field("has_abstract", indexed=True)
     builder.add_text_field(TEXT, stored=True, tokenizer_name=ANALYZER, index_option="freq")
     builder.add_bytes_field("layout", stored=True)
+    builder.add_bytes_field("metadata", stored=True)
     return builder.build()
 
 
@@ -54,10 +55,14 @@ def to_stored(record: Record) -> Any:
     document.add_text(TEXT, record.title)
     document.add_text(TEXT, record.abstract)
     document.add_bytes("layout", record.layout)
+    document.add_bytes("metadata", record.metadata)
     return document
 
 
 def from_stored(stored: Any) -> Document:
     title, abstract = stored.get_all(TEXT)
-    pmid, version, published, layout = map(stored.get_first, ("pmid", "version", "published", "layout"))
-    return decode(Record(pmid, version, published, title, abstract, layout))
+    pmid, version, published, layout, metadata = map(stored.get_first, _STORED)
+    return decode(Record(pmid, version, published, title, abstract, layout, metadata=metadata))
+
+
+_STORED = ("pmid", "version", "published", "layout", "metadata")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from bioqa.bioasq.domain import Document, Part, Sentence
+from bioqa.bioasq.metadata import Metadata, PartialDate, metadata_json
 from bioqa.indexer.medline.events import Delete, Event, Upsert
 from bioqa.indexer.medline.reader import MedlineError, MedlineFile, event_json, read
 
@@ -106,6 +107,7 @@ def test_a_document_is_complete(tmp_path: Path) -> None:
             Sentence("abstract", 33, 47),
         ),
         parts=(Part("AIM", 0, 12), Part("RESULTS", 12, 33), Part("", 33, 47)),
+        metadata=Metadata(published=PartialDate(1999, 10, 5), status="MEDLINE"),
     )
     assert only(path) == expected
     spaced = only(path, joiner=" ")
@@ -136,6 +138,7 @@ def test_json_lines(tmp_path: Path) -> None:
             "published": "2001-01-01",
             "sentences": [["title", 0, 8], ["abstract", 0, 6]],
             "parts": [["", 0, 6]],
+            "metadata": metadata_json(Metadata(published=PartialDate(2001), status="MEDLINE")),
         },
         {
             "op": "upsert",
@@ -147,6 +150,7 @@ def test_json_lines(tmp_path: Path) -> None:
             "published": None,
             "sentences": [],
             "parts": [],
+            "metadata": metadata_json(Metadata(status="MEDLINE")),
         },
         {"op": "delete", "pmid": "13"},
     ]

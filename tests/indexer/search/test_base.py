@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Document, Part
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.metadata import Standing
 from bioqa.indexer.medline.events import Delete, Event, Upsert
 from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied, SearchIndex
@@ -18,6 +19,7 @@ from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
+from tests.indexer.metadata import FULL
 
 OpenIndex = Callable[[], SearchIndex]
 
@@ -71,6 +73,7 @@ RICH = Document(
         1, "Thrombin\u00a0inhibition\u2009in <mice> & \U0001f42d.", "AIMS: β-blockade."
     ).sentences,
     parts=(Part("AIMS", 0, 34), Part("RESULTS", 34, 48), Part("", 48, 48)),
+    metadata=FULL,
 )
 
 
@@ -79,7 +82,18 @@ def test_a_document_comes_back_as_it_was(index: SearchIndex) -> None:
     assert index.apply([Upsert(RICH), Upsert(bare)]) == Applied(upserted=2)
     index.commit()
     assert index.get(["38000001", "7"]) == {"38000001": RICH, "7": bare}
-    assert index.search("thrombin")[0].document == RICH
+    (found,) = index.search("thrombin")
+    assert found.document == RICH
+    assert found.document.metadata.authors == FULL.authors
+    assert index.get(["38000001"])["38000001"].metadata.standing is Standing.RETRACTED
+
+
+def test_a_revision_brings_its_metadata(index: SearchIndex) -> None:
+    sound = replace(RICH, metadata=replace(FULL, types=(), corrections=()))
+    fill(index, [sound])
+    assert index.get(["38000001"])["38000001"].metadata.standing is Standing.SOUND
+    fill(index, [RICH])
+    assert index.search("thrombin")[0].document.metadata.standing is Standing.RETRACTED
 
 
 def test_get_leaves_out_what_is_not_there(index: SearchIndex) -> None:

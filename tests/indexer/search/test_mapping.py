@@ -1,6 +1,7 @@
 """Documents as Elasticsearch stores them, and the settings of a new index."""
 
 import json
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -19,6 +20,7 @@ from bioqa.indexer.search.mapping import (
 from bioqa.indexer.search.records import encode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 from tests.indexer.documents import document
+from tests.indexer.metadata import FULL
 
 STRUCTURED = document(
     7,
@@ -28,10 +30,12 @@ STRUCTURED = document(
     published=date(1999, 2, 28),
     parts=(Part("AIMS", 0, 16), Part("RESULTS", 16, 30)),
 )
+CITED = replace(STRUCTURED, metadata=FULL)
 
 
 @pytest.mark.parametrize(
-    "original", [STRUCTURED, document(1), document(2, "", "Only an abstract."), Document("3", 1, "", "")]
+    "original",
+    [STRUCTURED, CITED, document(1), document(2, "", "Only an abstract."), Document("3", 1, "", "")],
 )
 def test_a_document_comes_back_from_its_stored_form(original: Document) -> None:
     assert from_source(json.loads(source(encode(original), 5))) == original
@@ -39,7 +43,7 @@ def test_a_document_comes_back_from_its_stored_form(original: Document) -> None:
 
 def test_the_stored_form_has_only_fields_of_the_strict_mapping() -> None:
     fields = index_body(Shape(), {})["mappings"]["properties"].keys()
-    stored, deleted = json.loads(source(encode(STRUCTURED), 5)), json.loads(tombstone(7, 6))
+    stored, deleted = json.loads(source(encode(CITED), 5)), json.loads(tombstone(7, 6))
     assert stored.keys() | deleted.keys() == fields - {TEXT}
     assert (stored["pmid"], stored["order"], stored["version"]) == (7, 5, 3)
     assert deleted == {"pmid": 7, "order": 6, "deleted": True}

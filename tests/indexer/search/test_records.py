@@ -1,6 +1,7 @@
 """Records: documents packed and unpacked."""
 
 import pickle
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -9,6 +10,7 @@ from bioqa.bioasq.domain import Document, Part
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.records import decode, encode, pmid_number
 from tests.indexer.documents import document
+from tests.indexer.metadata import FULL
 
 PARTS = (Part("AIMS", 0, 10), Part("", 10, 16))
 
@@ -32,6 +34,7 @@ def test_dates_survive(day: date | None) -> None:
         ),
         document(10**17, "", "Only an abstract."),
         Document("1", 1, "", ""),
+        replace(document(8, "One."), metadata=FULL),
     ],
 )
 def test_a_document_comes_back_from_its_record(original: Document) -> None:

@@ -1,5 +1,6 @@
 """tantivy's analyser, and documents as it stores them."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -9,6 +10,7 @@ from bioqa.bioasq.domain import Document, Part
 from bioqa.indexer.search.records import encode
 from bioqa.indexer.search.schema import ANALYZER, analyzer, from_stored, schema, to_stored
 from tests.indexer.documents import document
+from tests.indexer.metadata import FULL
 
 PARTS = (Part("AIMS", 0, 16),)
 
@@ -35,6 +37,7 @@ def test_analyser(text: str, words: str) -> None:
         document(7, "β-Blockers.", "AIMS: All. None.", version=3, published=date(1999, 2, 28), parts=PARTS),
         document(1),
         Document("3", 1, "", ""),
+        replace(document(4), metadata=FULL),
     ],
 )
 def test_a_document_comes_back_from_the_index(original: Document) -> None:
