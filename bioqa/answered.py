@@ -156,13 +156,14 @@ class Answer:
         >>> index = bioqa.open_index("sample-index")
         >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
         >>> list(answer.documents_rows()[0])
-        ['question', 'rank', 'pmid', 'title', 'published', 'score', 'url']
+        ['question', 'rank', 'pmid', 'standing', 'title', 'published', 'score', 'url']
         """
         return [
             {
                 "question": self.question.id,
                 "rank": each.rank,
                 "pmid": each.pmid,
+                "standing": each.document.metadata.standing.value,
                 "title": each.title,
                 "published": each.published,
                 "score": each.score,
@@ -177,13 +178,14 @@ class Answer:
         >>> index = bioqa.open_index("sample-index")
         >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
         >>> list(answer.snippets_rows()[0])
-        ['question', 'rank', 'pmid', 'section', 'begin', 'end', 'text', 'score']
+        ['question', 'rank', 'pmid', 'standing', 'section', 'begin', 'end', 'text', 'score']
         """
         return [
             {
                 "question": self.question.id,
                 "rank": each.rank,
                 "pmid": each.pmid,
+                "standing": each.document.metadata.standing.value,
                 **asdict(each.sentence),
                 "text": each.text,
                 "score": each.score,

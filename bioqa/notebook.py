@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from bioqa.app.answers.answering import Answer
+from bioqa.app.exports.standing import notice_text, shown_notices, word
 from bioqa.app.web.passages import Article, Piece, articles
+from bioqa.bioasq.domain import Document
 
 
 def answer_html(answer: Answer) -> str:
@@ -18,7 +20,7 @@ def _lines(answer: Answer) -> Iterator[str]:
     yield "<ol>"
     for sentence in answer.sentences:
         place = f"{sentence.document.pmid}, {sentence.sentence.section}, score {sentence.score:.3f}"
-        yield f"<li>{escape(sentence.text)} <small>({escape(place)})</small></li>"
+        yield f"<li>{_mark(sentence.document)}{escape(sentence.text)} <small>({escape(place)})</small></li>"
     yield "</ol>"
     for article in articles(answer):
         yield from _article(article)
@@ -37,11 +39,19 @@ def _article(article: Article) -> Iterator[str]:
         f"score {article.score:.2f}",
     ]
     title = _passage(article.title) or "<em>No title</em>"
-    yield f"<details><summary>{article.rank}. {title} <small>({', '.join(facts)})</small></summary>"
+    summary = f"{article.rank}. {_mark(document)}{title} <small>({', '.join(facts)})</small>"
+    yield f"<details><summary>{summary}</summary>"
+    for notice in shown_notices(document.metadata):
+        yield f"<p><strong>{escape(notice_text(notice))}</strong></p>"
     for part in article.parts:
         label = f"<strong>{escape(part.label)}</strong> " if part.label else ""
         yield f"<p>{label}{_passage(part.pieces)}</p>"
     yield "</details>"
+
+
+def _mark(document: Document) -> str:
+    said = word(document.metadata)
+    return f"<strong>{escape(said)}:</strong> " if said else ""
 
 
 def _passage(pieces: Sequence[Piece]) -> str:

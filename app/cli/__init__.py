@@ -11,6 +11,7 @@ import typer
 from bioqa.app.cli import (
     answering,
     assistants,
+    citing,
     demo,
     experiments,
     files,
@@ -39,6 +40,7 @@ for command in (
     updating.update,
     indexing.info,
     answering.ask,
+    citing.cite,
     answering.batch,
     serving.serve,
     assistants.mcp,

@@ -9,18 +9,21 @@ from rich.text import Text
 from bioqa.app.answers.answering import Answer, SearchOptions
 from bioqa.app.answers.opening import open_answerer
 from bioqa.app.cli.batch import answer_batch
-from bioqa.app.cli.console import out, print_json, progress, say
+from bioqa.app.cli.console import out, print_file, print_json, progress, say
 from bioqa.app.cli.options import (
     CandidatesOption,
     DeviceOption,
+    FormatOption,
     IndexOption,
     JsonOption,
     PublishedBeforeOption,
     RankerOption,
 )
+from bioqa.app.exports.formats import FORMATS
+from bioqa.app.exports.standing import notice_text, shown_notices, word
 from bioqa.app.http.schemas import search_answer
 from bioqa.app.settings import load_settings
-from bioqa.bioasq.domain import Question
+from bioqa.bioasq.domain import Document, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_testset
 from bioqa.bioasq.jsonfile import has_lone_surrogate
@@ -35,9 +38,12 @@ def ask(
     candidates: CandidatesOption = None,
     device: DeviceOption = None,
     published_before: PublishedBeforeOption = None,
+    format: FormatOption = None,
     json: JsonOption = False,
 ) -> None:
     """Answer one question: documents and snippets, best first, with their scores."""
+    if format and json:
+        raise BioqaError("--format and --json exclude each other: --format csl is JSON, too")
     if not question.strip() or has_lone_surrogate(question):
         raise BioqaError(
             "the question is empty" if not question.strip() else "the question is not valid Unicode"
@@ -50,6 +56,8 @@ def ask(
     )
     if json:
         print_json(search_answer(answer).model_dump(mode="json"))
+    elif format:
+        print_file(FORMATS[format].write([ranked.document for ranked in answer.documents]))
     else:
         print_answer(answer)
 
@@ -63,15 +71,18 @@ def print_answer(answer: Answer) -> None:
             out.print(Text("\nDocuments", style="underline"))
         document = scored.document
         published = f" ({document.published})" if document.published else ""
-        out.print(
-            f"{rank:3}. {scored.score:8.4f}  {document.pmid}  {document.title}{published}", soft_wrap=True
-        )
+        title = f"{_mark(document)}{document.title}{published}"
+        out.print(f"{rank:3}. {scored.score:8.4f}  {document.pmid}  {title}", soft_wrap=True)
+        for notice in shown_notices(document.metadata):
+            out.print(f"{'':16}{notice_text(notice)}", soft_wrap=True)
     for rank, ranked in enumerate(answer.sentences, start=1):
         if rank == 1:
             out.print(Text("\nSnippets", style="underline"))
         sentence = ranked.sentence
         place = f"{ranked.document.pmid} {sentence.section} {sentence.begin}-{sentence.end}"
-        out.print(f"{rank:3}. {ranked.score:8.4f}  {place}  {ranked.text}", soft_wrap=True)
+        out.print(
+            f"{rank:3}. {ranked.score:8.4f}  {place}  {_mark(ranked.document)}{ranked.text}", soft_wrap=True
+        )
     timings = answer.timings_ms
     out.print(
         f"\nIndex {answer.index}, ranker {answer.ranker} ({answer.ranker_hash[:12]}); milliseconds: "
@@ -80,6 +91,12 @@ def print_answer(answer: Answer) -> None:
     )
     if answer.truncated_sentences:
         out.print(f"{answer.truncated_sentences} sentences were truncated.")
+
+
+def _mark(document: Document) -> str:
+    """Say what is withdrawn, doubted or a notice, before its text."""
+    said = word(document.metadata)
+    return f"[{said}] " if said else ""
 
 
 def batch(

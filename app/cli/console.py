@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -101,6 +101,13 @@ def json_line(value: object) -> str:
 
 def print_json(value: object) -> None:
     sys.stdout.write(json_line(value))
+
+
+def print_file(text: str) -> None:
+    """Write what is a file for other programs: in UTF-8, whatever the terminal's encoding is."""
+    with suppress(AttributeError):  # a stream that was replaced has no encoding to change
+        cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8", newline="")
+    sys.stdout.write(text)
 
 
 @contextmanager

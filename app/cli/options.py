@@ -6,14 +6,21 @@ from typing import Annotated, Any
 
 import typer
 
+from bioqa.app.exports.formats import FORMATS
 from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import STANDARD
+from bioqa.bioasq.jsonfile import STANDARD, shown
 
 
 def no_stream(value: Any) -> Any:
     """Callback of options that name a folder, or a file that is replaced: ``-`` would become its name."""
     if value is not None and str(value) == STANDARD:
         raise BioqaError("- is standard input or output; here a place on a disk is needed")
+    return value
+
+
+def _known_format(value: str | None) -> str | None:
+    if value is not None and value not in FORMATS:
+        raise BioqaError(f"the format must be one of {', '.join(FORMATS)}, not {shown(value)}")
     return value
 
 
@@ -45,6 +52,15 @@ PublishedBeforeOption = Annotated[
         formats=["%Y-%m-%d"],
         metavar="YYYY-MM-DD",
         help="Only documents published before that day, and those without a date.",
+    ),
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="|".join(FORMATS),
+        callback=_known_format,
+        help="Format of citations: files for reference managers, or text to paste.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]

@@ -17,7 +17,7 @@ WORDS: Mapping[Standing, str] = {
 }
 """A word for each standing; none for an article that nobody has withdrawn or doubted."""
 
-_WARNINGS: Mapping[Standing, str] = {
+WARNINGS: Mapping[Standing, str] = {
     Standing.RETRACTED: "RETRACTED ARTICLE: do not rely on its findings or cite them as evidence.",
     Standing.CONCERN: "EXPRESSION OF CONCERN: its journal doubts this article; do not rely on it alone.",
     Standing.RETRACTION_NOTICE: "RETRACTION NOTICE: it withdraws another article and is no evidence itself.",
@@ -25,6 +25,7 @@ _WARNINGS: Mapping[Standing, str] = {
     Standing.ERRATUM_NOTICE: "ERRATUM: it corrects another article; read it together with that one.",
     Standing.SOUND: "",
 }
+"""What must be said before the text of an article, too loud to be overlooked."""
 
 LABELS: Mapping[str, str] = {
     "RetractionIn": "Retraction in",
@@ -76,19 +77,8 @@ def notice_text(notice: Correction) -> str:
 
 def statement(metadata: Metadata) -> str:
     """Return standing and notices as sentences; empty if there is nothing to say."""
-    return _sentences(word(metadata), metadata)
-
-
-def warning(metadata: Metadata) -> str:
-    """Return what a reader must know before the text, in words too loud to be overlooked.
-
-    Empty for a sound article without notices.
-    """
-    return _sentences(_WARNINGS[metadata.standing], metadata)
-
-
-def _sentences(first: str, metadata: Metadata) -> str:
-    return " ".join(filter(None, (_ended(first), *map(notice_text, shown_notices(metadata)))))
+    notices = map(notice_text, shown_notices(metadata))
+    return " ".join(filter(None, (_ended(word(metadata)), *notices)))
 
 
 def _ended(text: str) -> str:

@@ -9,9 +9,14 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.json_schema import SkipJsonSchema
 
 from bioqa.app.answers.answering import Answer
+from bioqa.app.exports.citing import nlm
+from bioqa.app.exports.standing import notice_text, shown_notices
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Document, Question
 
+StandingName = Literal[
+    "retracted", "concern", "retraction_notice", "concern_notice", "erratum_notice", "sound"
+]
 Type = Literal["yesno", "factoid", "list", "summary"]
 
 
@@ -117,7 +122,26 @@ class SearchRequest(BaseModel):
     )
 
 
-class AnswerDocument(BaseModel):
+class Notice(BaseModel):
+    """A notice on an article, or what the article is a notice on."""
+
+    kind: str = Field(description="NLM's RefType: RetractionIn, ExpressionOfConcernIn, ErratumIn, …")
+    pmid: str | None
+    source: str = Field(description="The other citation as MEDLINE writes it; may be empty.")
+    text: str = Field(description="In words, as PubMed prints it.")
+
+
+class WithStanding(BaseModel):
+    """Whether an article can be relied on."""
+
+    standing: StandingName = Field(
+        description="retracted; concern: its journal doubts it; …_notice: it is itself a notice on another "
+        "article; sound: nothing is known against it."
+    )
+    notices: list[Notice] = Field(description="The gravest first; a sound article can have an erratum.")
+
+
+class AnswerDocument(WithStanding):
     document: str = Field(
         description="URL as BioASQ writes it: http://www.ncbi.nlm.nih.gov/pubmed/ and the PMID."
     )
@@ -125,6 +149,7 @@ class AnswerDocument(BaseModel):
     title: str
     published: date | None
     score: float
+    citation: str = Field(description="As PubMed's summary cites it, with notices of withdrawal.")
 
 
 class SubmittedSnippet(BaseModel):
@@ -139,6 +164,7 @@ class SubmittedSnippet(BaseModel):
 
 
 class AnswerSnippet(SubmittedSnippet):
+    standing: StandingName = Field(description="The document's.")
     score: float
 
 
@@ -193,7 +219,7 @@ class DocumentPart(BaseModel):
     end: int
 
 
-class StoredDocument(BaseModel):
+class StoredDocument(WithStanding):
     """A citation as it is indexed; all offsets count Unicode code points, ends are exclusive."""
 
     document: str
@@ -204,6 +230,7 @@ class StoredDocument(BaseModel):
     published: date | None
     sentences: list[DocumentSentence]
     parts: list[DocumentPart] = Field(description="The abstract's parts; each begins with its label.")
+    citation: str = Field(description="As PubMed's summary cites it, with notices of withdrawal.")
 
 
 class Model(BaseModel):
@@ -270,6 +297,9 @@ def search_answer(answer: Answer, identifier: str | None = None) -> SearchAnswer
                 title=d.document.title,
                 published=d.document.published,
                 score=d.score,
+                standing=d.document.metadata.standing.value,
+                notices=notices(d.document),
+                citation=nlm(d.document),
             )
             for d in answer.documents
         ],
@@ -281,6 +311,7 @@ def search_answer(answer: Answer, identifier: str | None = None) -> SearchAnswer
                 endSection=s.sentence.section,
                 offsetInBeginSection=s.sentence.begin,
                 offsetInEndSection=s.sentence.end,
+                standing=s.document.metadata.standing.value,
                 score=s.score,
             )
             for s in answer.sentences
@@ -311,4 +342,14 @@ def stored_document(document: Document) -> StoredDocument:
         published=document.published,
         sentences=[DocumentSentence(section=s.section, begin=s.begin, end=s.end) for s in document.sentences],
         parts=[DocumentPart(label=p.label, begin=p.begin, end=p.end) for p in document.parts],
+        standing=document.metadata.standing.value,
+        notices=notices(document),
+        citation=nlm(document),
     )
+
+
+def notices(document: Document) -> list[Notice]:
+    return [
+        Notice(kind=each.kind, pmid=each.pmid or None, source=each.source, text=notice_text(each))
+        for each in shown_notices(document.metadata)
+    ]

@@ -5,24 +5,32 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from bioqa.app.http.schemas import SearchAnswer, StoredDocument
+from bioqa.app.exports.links import pubmed_link
+from bioqa.app.exports.standing import WARNINGS
+from bioqa.app.http.schemas import SearchAnswer, StoredDocument, WithStanding
+from bioqa.bioasq.metadata import Standing
 
 Section = Literal["title", "abstract"]
 
 
-def pubmed_url(pmid: str) -> str:
-    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/"
+class Warned(BaseModel):
+    """The warning comes first, so that it is read before the text that it is about."""
+
+    warning: str | None = Field(
+        description="Retracted, doubted or corrected, with the notices: say so whenever you mention it."
+    )
 
 
-class FoundDocument(BaseModel):
+class FoundDocument(Warned):
     pmid: str
     url: str
     title: str
     published: date | None = Field(description="The earliest day that the record allows, if it has a date.")
+    citation: str = Field(description="To cite the article by.")
     score: float = Field(description="Comparable within one result only.")
 
 
-class FoundSnippet(BaseModel):
+class FoundSnippet(Warned):
     """A sentence: ``text`` is the section's text from ``begin`` up to ``end``."""
 
     pmid: str
@@ -37,6 +45,7 @@ class FoundSnippet(BaseModel):
 class SearchResult(BaseModel):
     """Documents and snippets, best first; each snippet is of one of the documents."""
 
+    warning: str | None = Field(description="Which of these articles must not be relied on.")
     question: str
     documents: list[FoundDocument]
     snippets: list[FoundSnippet]
@@ -58,7 +67,7 @@ class DocumentSentence(BaseModel):
     text: str
 
 
-class MedlineDocument(BaseModel):
+class MedlineDocument(Warned):
     """A citation. Offsets count Unicode code points of the section from 0, the end exclusive."""
 
     pmid: str
@@ -66,6 +75,7 @@ class MedlineDocument(BaseModel):
     title: str
     abstract: str
     published: date | None
+    citation: str = Field(description="To cite the article by.")
     parts: list[DocumentPart] = Field(description="Of a structured abstract; each begins with its label.")
     sentences: list[DocumentSentence]
 
@@ -76,28 +86,32 @@ class Documents(BaseModel):
 
 
 def search_result(answer: SearchAnswer) -> SearchResult:
-    pmids = {each.document: each.pmid for each in answer.documents}
+    documents = {each.document: each for each in answer.documents}
     notes = [answer.degraded_reason] if answer.degraded_reason else []
     if answer.truncated_sentences:
         notes.append(f"{answer.truncated_sentences} sentences were truncated")
     if not answer.documents:
         notes.append("no document of the index contains a word of this question")
     return SearchResult(
+        warning=_warning_of_all(answer),
         question=answer.body,
         documents=[
             FoundDocument(
+                warning=warning(each),
                 pmid=each.pmid,
-                url=pubmed_url(each.pmid),
+                url=pubmed_link(each.pmid),
                 title=each.title,
                 published=each.published,
+                citation=each.citation,
                 score=each.score,
             )
             for each in answer.documents
         ],
         snippets=[
             FoundSnippet(
-                pmid=pmids[each.document],
-                url=pubmed_url(pmids[each.document]),
+                warning=warning(document),
+                pmid=document.pmid,
+                url=pubmed_link(document.pmid),
                 section=each.beginSection,
                 begin=each.offsetInBeginSection,
                 end=each.offsetInEndSection,
@@ -105,6 +119,7 @@ def search_result(answer: SearchAnswer) -> SearchResult:
                 score=each.score,
             )
             for each in answer.snippets
+            for document in (documents[each.document],)
         ],
         index=answer.index,
         ranker=answer.ranker,
@@ -112,14 +127,31 @@ def search_result(answer: SearchAnswer) -> SearchResult:
     )
 
 
+def warning(article: WithStanding) -> str | None:
+    """Return what a model must know before it reads the article; None if there is nothing."""
+    loud = WARNINGS[Standing(article.standing)]
+    return " ".join(filter(None, (loud, *(notice.text for notice in article.notices)))) or None
+
+
+def _warning_of_all(answer: SearchAnswer) -> str | None:
+    """Name the retracted and the doubted articles, before anything else is read."""
+    named = {
+        "RETRACTED, do not rely on": [each.pmid for each in answer.documents if each.standing == "retracted"],
+        "DOUBTED BY THEIR JOURNALS": [each.pmid for each in answer.documents if each.standing == "concern"],
+    }
+    return "; ".join(f"{words}: {', '.join(pmids)}" for words, pmids in named.items() if pmids) or None
+
+
 def medline_document(stored: StoredDocument) -> MedlineDocument:
     texts: dict[Section, str] = {"title": stored.title, "abstract": stored.abstract}
     return MedlineDocument(
+        warning=warning(stored),
         pmid=stored.pmid,
-        url=pubmed_url(stored.pmid),
+        url=pubmed_link(stored.pmid),
         title=stored.title,
         abstract=stored.abstract,
         published=stored.published,
+        citation=stored.citation,
         parts=[DocumentPart(label=p.label, begin=p.begin, end=p.end) for p in stored.parts],
         sentences=[
             DocumentSentence(

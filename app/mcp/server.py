@@ -29,6 +29,8 @@ INSTRUCTIONS = (
     "`search` one self-contained biomedical question in plain English; it returns the best articles and the "
     "best sentences in them. Cite a sentence by its PMID and, where exactness matters, section and offsets. "
     "Read a whole abstract with `get_document` before relying on more of it than the sentences returned. "
+    "An article or sentence with a `warning` is retracted, doubted or corrected: tell the user so whenever "
+    "you mention it, and never present a retracted finding as evidence. "
     "Articles outside the index are not found: an empty result says nothing about what is known."
 )
 MOST_DOCUMENTS = 50

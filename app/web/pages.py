@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from bioqa.app.answers.service import Service
+from bioqa.app.exports.standing import notice_text, shown_notices, word
 from bioqa.app.version import version
 from bioqa.app.web.exports import FILES
 
@@ -70,6 +71,9 @@ def _templates() -> Environment:
         "formats": FILES,
         "htmx_config": json.dumps(HTMX),
         "menu": MENU,
+        "notice_text": notice_text,
+        "notices": shown_notices,
+        "standing": word,
         "static": static,
         "version": version(),
     }

@@ -1,13 +1,17 @@
 """An answer's HTML: whole, and nothing in it but what is meant."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lxml import html
 
 import bioqa
+from bioqa.app.answers.answering import Answerer
+from bioqa.bioasq.metadata import Correction, Metadata
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.notebook import answer_html
 from tests.app.conftest import document
 from tests.app.rankers import LexicalRanker
 
@@ -42,6 +46,27 @@ def test_sentences_are_marked_where_they_stand(index: bioqa.Index) -> None:
     assert {mark.text for mark in tree.iter("mark")} == {each.text for each in answer.snippets}
     assert len(tree.findall("details")) == len(answer.documents)
     assert [link.text for link in tree.iter("a")] == [each.pmid for each in answer.documents]
+
+
+def test_what_is_withdrawn_is_said_in_words(index: bioqa.Index) -> None:
+    found = Answerer(index.back_end, LexicalRanker()).answer(bioqa.Question("", "dose of warfarin"))
+    metadata = Metadata(
+        types=("Retracted Publication",), corrections=(Correction("RetractionIn", "7", "<b>"),)
+    )
+    document = replace(found.documents[0].document, metadata=metadata)
+    sentences = [each for each in found.sentences if each.document.pmid == document.pmid]
+    assert sentences
+    shown = answer_html(
+        replace(
+            found,
+            documents=(replace(found.documents[0], document=document),),
+            sentences=tuple(replace(each, document=document) for each in sentences),
+        )
+    )
+    tree = html.fragment_fromstring(shown)
+    assert tree.xpath("string(//summary/strong)") == "Retracted:"
+    assert tree.xpath("string(//details/p[1])") == "Retraction in: <b>. PMID: 7."
+    assert [each.xpath("string(strong)") for each in tree.xpath("//ol/li")] == ["Retracted:"] * len(sentences)
 
 
 def test_an_answer_without_documents_says_so(index: bioqa.Index) -> None:

@@ -20,7 +20,16 @@ def test_search_answers_with_everything_that_the_contract_names(client: TestClie
     assert len(answer["documents"]) == len(answer["snippets"]) == 10
     first = answer["documents"][0]
     assert first["document"] == f"http://www.ncbi.nlm.nih.gov/pubmed/{first['pmid']}"
-    assert set(first) == {"document", "pmid", "title", "published", "score"}
+    assert set(first) == {
+        "document",
+        "pmid",
+        "title",
+        "published",
+        "score",
+        "standing",
+        "notices",
+        "citation",
+    }
     assert set(answer["snippets"][0]) == {
         "document",
         "text",
@@ -28,6 +37,7 @@ def test_search_answers_with_everything_that_the_contract_names(client: TestClie
         "endSection",
         "offsetInBeginSection",
         "offsetInEndSection",
+        "standing",
         "score",
     }
 

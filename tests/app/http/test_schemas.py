@@ -17,6 +17,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_testset
 from tests.app.conftest import document
 from tests.app.requests import BODY
+from tests.app.withdrawn import NOTICE, RETRACTED, marked, marked_answer
 
 VALUES: st.SearchStrategy[object] = st.sampled_from(
     ["a", "b", "", " ", None, 3, "yesno", "x\ud800", [], "What is it?"]
@@ -64,12 +65,23 @@ def test_an_answer_is_written_with_everything_it_has(answerer: Answerer) -> None
     assert written.timings_ms.total == round(answer.timings_ms.total, 3)
     assert (written.degraded, written.degraded_reason) == (False, None)
     degraded = search_answer(replace(answer, degraded="the ranker failed"))
+    withdrawn = search_answer(marked_answer(answerer.answer(Question("", BODY), SearchOptions(10, 10))))
+    retracted = next(d for d in withdrawn.documents if d.pmid == RETRACTED)
+    assert (retracted.standing, [notice.text for notice in retracted.notices]) == ("retracted", [NOTICE])
+    assert (retracted.notices[0].kind, retracted.notices[0].pmid) == ("RetractionIn", "90000002")
+    assert retracted.citation.endswith(f"Retracted. {NOTICE}")
+    standings = {d.document: d.standing for d in withdrawn.documents}
+    assert [s.standing for s in withdrawn.snippets] == [standings[s.document] for s in withdrawn.snippets]
+    assert {"retracted", "concern", "sound"} <= set(standings.values())
     assert (degraded.id, degraded.degraded, degraded.degraded_reason) == (None, True, "the ranker failed")
 
 
 def test_a_document_is_written_as_it_is_stored() -> None:
     stored = document(1, "A title.", "One. Two.")
     written = stored_document(stored)
+    assert (written.standing, written.notices, written.citation) == ("sound", [], "A title. PMID: 90000001.")
+    withdrawn = stored_document(marked(stored))
+    assert (withdrawn.standing, withdrawn.notices[0].text) == ("retracted", NOTICE)
     assert (written.pmid, written.document) == (stored.pmid, stored.url)
     assert [(s.section, s.begin, s.end) for s in written.sentences] == [
         ("title", 0, 8),

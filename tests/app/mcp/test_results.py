@@ -8,6 +8,7 @@ from bioqa.app.mcp.results import medline_document, search_result
 from bioqa.bioasq.domain import Question
 from tests.app.conftest import document
 from tests.app.requests import BODY
+from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED, marked, marked_answer
 
 
 def note(answer: Answer) -> str | None:
@@ -30,6 +31,36 @@ def test_what_limits_a_result_is_noted(answerer: Answerer) -> None:
     assert note(both) == "the ranker failed; 2 sentences were truncated"
     nothing = replace(answer, documents=(), sentences=())
     assert note(nothing) == "no document of the index contains a word of this question"
+
+
+def test_what_is_withdrawn_is_said_first_everywhere(answerer: Answerer) -> None:
+    result = search_result(search_answer(marked_answer(answerer.answer(Question("", BODY)))))
+    assert next(iter(result.model_dump())) == "warning"
+    assert result.warning == f"RETRACTED, do not rely on: {RETRACTED}; DOUBTED BY THEIR JOURNALS: {DOUBTED}"
+    warnings = {document.pmid: document.warning for document in result.documents}
+    loud = "RETRACTED ARTICLE: do not rely on its findings or cite them as evidence."
+    assert warnings[RETRACTED] == f"{loud} {NOTICE}"
+    assert (warnings[DOUBTED] or "").startswith("EXPRESSION OF CONCERN: ")
+    assert warnings[ERRATUM] == "Erratum in: Invent J. 2021. PMID: 90000004."
+    assert sum(warning is None for warning in warnings.values()) == len(warnings) - 3
+    assert [snippet.warning for snippet in result.snippets] == [warnings[s.pmid] for s in result.snippets]
+    assert any(snippet.warning for snippet in result.snippets)
+    for article in (*result.documents, *result.snippets):
+        assert next(iter(article.model_dump())) == "warning"
+
+
+def test_a_withdrawn_article_begins_with_the_warning() -> None:
+    made = medline_document(stored_document(marked(document(1, "A title.", "One. Two."))))
+    name, value = next(iter(made.model_dump().items()))
+    assert name == "warning"
+    assert value.startswith("RETRACTED ARTICLE: ")
+    assert made.citation.startswith("A title. PMID: 90000001. Retracted. ")
+    assert made.abstract[made.sentences[1].begin : made.sentences[1].end] == "One."
+
+
+def test_nothing_is_said_against_what_is_sound(answerer: Answerer) -> None:
+    result = search_result(search_answer(answerer.answer(Question("", BODY))))
+    assert {result.warning, *(each.warning for each in (*result.documents, *result.snippets))} == {None}
 
 
 def test_sentences_have_their_text() -> None:

@@ -139,4 +139,4 @@ def test_tools_are_described_for_models(service: Service) -> None:
     assert (question["type"], "plain English" in question["description"]) == ("string", True)
     assert tools["search"].input_schema["required"] == ["question"]
     snippet = tools["search"].output_schema["$defs"]["FoundSnippet"]["properties"]
-    assert {"pmid", "url", "section", "begin", "end", "text", "score"} == set(snippet)
+    assert {"warning", "pmid", "url", "section", "begin", "end", "text", "score"} == set(snippet)

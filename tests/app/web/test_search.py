@@ -16,6 +16,7 @@ from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, fields, is_problem
 from tests.app.web.html import BROWSER, own_text, read, texts
+from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED, WithdrawingIndex
 
 
 def test_an_empty_page_has_a_form_and_questions_to_try(client: TestClient) -> None:
@@ -105,6 +106,31 @@ def test_citations_of_one_and_of_all(client: TestClient) -> None:
     assert each == [f"/citations.{e}?pmid={pmid}" for pmid in pmids for e in ENDINGS]
     for address in (*everything, each[-1]):
         assert client.get(address).status_code == 200
+
+
+def test_what_is_withdrawn_is_said_in_words(answerer: Answerer) -> None:
+    marking = Answerer(WithdrawingIndex(answerer.index), answerer.ranker)
+    with TestClient(create_app(Settings(), marking)) as client:
+        page = read(client.get("/", params={"q": BODY, "n": 20}))
+    article = f"//article[.//a[contains(@href, '{RETRACTED}')]]"
+    assert texts(page, f"{article}/h3/strong") == ["Retracted"]
+    assert texts(page, f"{article}/p[@class='withdrawn']") == [NOTICE]
+    doubted = f"//article[.//a[contains(@href, '{DOUBTED}')]]"
+    assert texts(page, f"{doubted}/h3/strong") == ["Expression of concern"]
+    # What a notice says is other people's text.
+    assert texts(page, f"{doubted}/p[@class='withdrawn']") == [
+        "Expression of concern in: <i>Invent</i> J. 2020. PMID: 90000003."
+    ]
+    corrected = f"//article[.//a[contains(@href, '{ERRATUM}')]]"
+    assert not page.xpath(f"{corrected}/h3/strong")
+    assert texts(page, f"{corrected}/p[@class='withdrawn']") == [
+        "Erratum in: Invent J. 2021. PMID: 90000004."
+    ]
+    sentences = page.xpath("//section[@aria-labelledby='sentences']//li")
+    withdrawn = [each for each in sentences if RETRACTED in each.text_content()]
+    assert withdrawn
+    assert all(each.xpath("string(strong)") == "Retracted" for each in withdrawn)
+    assert len(page.xpath("//h3/strong")) == 2
 
 
 def test_nothing_found_is_said(client: TestClient) -> None:

@@ -1,0 +1,42 @@
+"""``bioqa cite``."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.app.conftest import Run
+from tests.app.exports.reading import ris_pmids
+
+PMIDS = ("90000003", "http://www.ncbi.nlm.nih.gov/pubmed/90000001", "90000003")
+
+
+def test_cite_prints_a_line_for_each_article(run: Run, index_folder: Path) -> None:
+    result = run("cite", *PMIDS, "--index", index_folder)
+    assert result.code == 0
+    assert result.out.splitlines() == [
+        "Effects of warfarin in cohort 3 <b>& beyond</b>. 1993. PMID: 90000003.",
+        "Effects of metformin in cohort 1 <b>& beyond</b>. 1991. PMID: 90000001.",
+    ]
+
+
+def test_cite_prints_a_file(run: Run, index_folder: Path) -> None:
+    result = run("cite", *PMIDS, "--index", index_folder, "--format", "ris")
+    assert ris_pmids(result.out) == ["90000003", "90000001"]
+
+
+def test_cite_names_what_is_missing_and_prints_nothing(run: Run, index_folder: Path) -> None:
+    result = run("cite", "90000001", "7", "8", "--index", index_folder)
+    assert (result.code, result.out) == (2, "")
+    assert "error: not in the index: 7, 8" in result.err
+    assert "neither a PMID" in run("cite", "x", "--index", index_folder).err
+
+
+def test_files_are_utf_8_whatever_the_terminal_is(index_folder: Path) -> None:
+    """The thin space of the abstract is kept."""
+    command = [sys.executable, "-c", "from bioqa.app.cli import main; main()"]
+    arguments = ["cite", "90000001", "--index", str(index_folder), "--format", "ris"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
+    done = subprocess.run([*command, *arguments], capture_output=True, env=environment, check=True)
+    assert "with 5\u2009mg doses" in done.stdout.decode("utf-8")
+    assert b"ER  - \r\n" in done.stdout
