@@ -29,6 +29,7 @@ from bioqa.app.api import (
 )
 from bioqa.app.api.uploads import Uploads
 from bioqa.app.http import errors
+from bioqa.app.http.compression import Compression
 from bioqa.app.http.limits import BodyLimit
 from bioqa.app.http.methods import HeadAsGet
 from bioqa.app.http.parsers import Parsers
@@ -93,6 +94,7 @@ def create_app(
     errors.install(app)
     guards.guard(app, settings)
     web.install(app)
+    app.add_middleware(Compression)
     app.add_middleware(HeadAsGet)
     observability.observe(app, settings, service, app.state.batches)
     guards.harden(app, settings)
