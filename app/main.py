@@ -139,12 +139,14 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
 
 def _limit(schemas: dict[str, Any], service: Service) -> None:
     """Add the settings' limits, which the request models do not know."""
-    search = schemas["SearchRequest"]["properties"]
-    for body in (search["body"], schemas["AskedQuestion"]["properties"]["body"]):
+    search_request = schemas["SearchRequest"]["properties"]
+    for body in (search_request["body"], schemas["AskedQuestion"]["properties"]["body"]):
         body["maxLength"] = service.settings.max_question_characters
-    search["ranker"]["anyOf"][0]["enum"] = [*service.rankers]
-    rerank = schemas["RerankRequest"]["properties"]
-    rerank["query"]["maxLength"] = service.settings.max_question_characters
-    rerank["model"]["anyOf"][0]["enum"] = [*service.rankers]
+    search_request["ranker"]["anyOf"][0]["enum"] = [*service.rankers]
+    rerank_request = schemas["RerankRequest"]["properties"]
+    rerank_request["query"]["maxLength"] = service.settings.max_question_characters
+    known, *others = rerank_request["model"]["anyOf"]
+    served = [{**known, "enum": [*service.rankers]}, {**known, "pattern": rerank.FOREIGN_MODEL}]
+    rerank_request["model"]["anyOf"] = [*served, *others]
     schemas["TestSet"]["properties"]["questions"]["maxItems"] = service.settings.max_batch_questions
     schemas["BatchTestSet"]["properties"]["questions"]["maxItems"] = service.settings.max_testset_questions

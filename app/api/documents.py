@@ -1,26 +1,43 @@
-"""Look up a citation in the index."""
+"""Look up citations in the index."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path
+from fastapi import APIRouter, Body, HTTPException, Path, Response
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from bioqa.app.answers.service import CurrentService
 from bioqa.app.http.errors import documented
-from bioqa.app.http.schemas import StoredDocument, stored_document
+from bioqa.app.http.parsers import checked_route
+from bioqa.app.http.schemas import StoredDocument, StoredDocuments, stored_document
 
-router = APIRouter(tags=["documents"])
+PMID = r"^[1-9][0-9]{0,17}$"
+MAX_PMIDS = 500
+"""Some two megabytes of text."""
 
 Pmid = Annotated[
     str,
-    Path(
-        pattern=r"^[1-9][0-9]{0,17}$",
-        description="The PMID.",
-        openapi_examples={"a PMID": {"value": "90000001"}},
-    ),
+    Path(pattern=PMID, description="The PMID.", openapi_examples={"a PMID": {"value": "90000001"}}),
 ]
 
 
-# Not async: the lookup is quick but blocks, so it runs in one of the framework's threads.
+class DocumentsRequest(BaseModel):
+    """PMIDs of the citations to look up."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pmids: Annotated[
+        list[Annotated[str, StringConstraints(pattern=PMID)]], Field(min_length=1, max_length=MAX_PMIDS)
+    ]
+
+
+TOO_MANY = {"pmids": (MAX_PMIDS, f"must have at most {MAX_PMIDS}, not {{found}}")}
+
+router = APIRouter(tags=["documents"], route_class=checked_route(DocumentsRequest, lambda settings: TOO_MANY))
+
+EXAMPLES: dict[str, Any] = {"two citations": {"value": {"pmids": ["90000001", "90000002"]}}}
+
+
+# Not async: lookups are quick but block, so they run in the framework's threads.
 @router.get("/v1/documents/{pmid}", responses=documented(404, 422, 503))
 def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
     """Return a citation as it is indexed, with its sentences and the parts of its abstract."""
@@ -28,3 +45,18 @@ def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
     if document is None:
         raise HTTPException(404, f"there is no document {pmid} in the index")
     return stored_document(document)
+
+
+@router.post("/v1/documents", response_model=StoredDocuments, responses=documented(400, 413, 415, 422, 503))
+def many_documents(
+    asked: Annotated[DocumentsRequest, Body(openapi_examples=EXAMPLES)], service: CurrentService
+) -> Response:
+    """Return citations as they are indexed, in the order of the request; unknown PMIDs are named."""
+    pmids = list(dict.fromkeys(asked.pmids))
+    found = service.documents(pmids)
+    answer = StoredDocuments(
+        documents=[stored_document(found[pmid]) for pmid in pmids if pmid in found],
+        missing=[pmid for pmid in pmids if pmid not in found],
+    )
+    # Written here, in a thread: the framework would write it in the event loop.
+    return Response(answer.model_dump_json(), media_type="application/json")

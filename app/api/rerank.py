@@ -1,5 +1,6 @@
 """Order texts by relevance, in the request and response format of Cohere and Jina."""
 
+import re
 import uuid
 from typing import Annotated, Any, Literal
 
@@ -15,11 +16,22 @@ from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.app.http.parsers import checked_route
 from bioqa.app.http.schemas import Body, Number, Snippets, null_is
+from bioqa.bioasq.jsonfile import shortened
 
 MAX_DOCUMENTS = 1000
 RANKED_FIELDS = ("text", "title")
 API_VERSION = "2"
 """Version of Cohere's API whose format this is."""
+
+FOREIGN_MODEL = r"^((cohere\.)?rerank|jina-(reranker|colbert))-[A-Za-z0-9.:-]{1,80}$"
+"""Names of Cohere's and Jina's models, which their clients send, some without being told to. Who sends one
+means "the one that is usual here".
+"""
+
+FOREIGN_FIELDS = frozenset({"priority", "max_chunks_per_doc", "truncation", "return_embeddings"})
+"""Fields of Cohere's and Jina's requests that have no meaning here."""
+
+MOST_NAMED = 5
 
 
 class RerankText(BaseModel):
@@ -49,11 +61,14 @@ Strict = Annotated[bool, Field(strict=True)]
 
 
 class RerankRequest(BaseModel):
-    """A question and the texts to rank. Other keys that clients of Cohere and Jina send are ignored."""
+    """A question and the texts to rank. Unknown keys are ignored, and named in the warnings."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="allow")
 
-    model: str | None = Field(default=None, description="One of GET /v1/models; the default if absent.")
+    model: str | None = Field(
+        default=None,
+        description="One of GET /v1/models; the default if absent, or for a model of Cohere or Jina.",
+    )
     query: Body
     documents: Annotated[list[Text], Field(min_length=1, max_length=MAX_DOCUMENTS)]
     top_n: Annotated[int, Field(ge=1), Number] | None = Field(
@@ -150,8 +165,9 @@ async def rerank_texts(
 ) -> RerankAnswer:
     """Order texts of the request (not of the index) by relevance, each with its best sentences."""
     _check(asked, service)
+    foreign = _is_foreign(asked.model, service)
     try:
-        ranker = service.ranker_named(asked.model)
+        ranker = service.ranker_named(None if foreign else asked.model)
     except UnknownRanker as error:
         raise HTTPException(404, f"model {error}") from error
     texts = [
@@ -165,7 +181,10 @@ async def rerank_texts(
         id=str(uuid.uuid4()),
         model=ranker.name,
         results=[_result(each, asked) for each in scored_texts(answer, ranker)[: asked.top_n]],
-        meta=Meta(tokens=Tokens(input_tokens=tokens), warnings=_warnings(asked, texts, answer) or None),
+        meta=Meta(
+            tokens=Tokens(input_tokens=tokens),
+            warnings=[*_ignored(asked, foreign, ranker.name), *_warnings(asked, texts, answer)] or None,
+        ),
         usage=Usage(total_tokens=tokens),
     )
 
@@ -176,6 +195,11 @@ def _check(asked: RerankRequest, service: Service) -> None:
     characters = sum(len(given.text) + len(given.title or "") for given in asked.documents)
     if characters > most:
         raise FieldError("documents", f"must have at most {most} characters in total, not {characters}")
+
+
+def _is_foreign(model: str | None, service: Service) -> bool:
+    """Whether another service's model is meant, and none is loaded under its name."""
+    return model is not None and model not in service.rankers and bool(re.fullmatch(FOREIGN_MODEL, model))
 
 
 def _result(scored: ScoredText, asked: RerankRequest) -> RerankResult:
@@ -192,6 +216,15 @@ def _result(scored: ScoredText, asked: RerankRequest) -> RerankResult:
     return RerankResult(
         index=scored.position, relevance_score=scored.score, document=document, sentences=best
     )
+
+
+def _ignored(asked: RerankRequest, foreign: bool, ranker: str) -> list[str]:
+    warnings = [f"there is no {asked.model} here: ranked by {ranker}, the default"] if foreign else []
+    if unknown := sorted(set(asked.model_extra or ()) - FOREIGN_FIELDS):
+        named = ", ".join(shortened(name) for name in unknown[:MOST_NAMED])
+        more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
+        warnings.append(f"unknown fields were ignored: {named}{more}")
+    return warnings
 
 
 def _warnings(asked: RerankRequest, texts: list[GivenText], answer: Answer) -> list[str]:

@@ -23,6 +23,7 @@ EXAMPLES: dict[str, Any] = {
             "body": "Which genes are mutated in cystic fibrosis?",
             "max_documents": 5,
             "published_before": "2020-01-01",
+            "include": ["abstract"],
         }
     },
 }
@@ -47,7 +48,7 @@ async def answer_a_question(
     answer = await while_connected(
         request, service.answer(question, options, ranker=asked.ranker, timeout_s=timeout_s)
     )
-    return search_answer(answer, asked.id)
+    return search_answer(answer, asked.id, asked.include)
 
 
 def check_length(body: str, field: str, service: Service) -> None:

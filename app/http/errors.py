@@ -134,6 +134,8 @@ def _message(fault: Mapping[str, Any]) -> str:
         return "contains half a character (a lone surrogate)"
     if fault["type"] == "missing":
         return "is missing"
+    if fault["type"] == "extra_forbidden":
+        return "is not a field of this request"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return shortened(message.replace("Input should be", "must be").replace("String should have", "must have"))
 

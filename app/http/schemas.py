@@ -1,11 +1,19 @@
 """Schemas of HTTP requests and responses, with the descriptions that OpenAPI shows."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 
 from bioqa.app.answers.answering import Answer
@@ -93,10 +101,23 @@ class BatchTestSet(TestSet):
     """A BioASQ test set of phase A. Invalid questions are reported; the others are answered."""
 
 
-class SearchRequest(BaseModel):
-    """A question, alone or as in a BioASQ file, with options for the answer."""
+Included = Annotated[list[Literal["abstract"]], Field(max_length=10)]
 
-    model_config = ConfigDict(extra="ignore")
+OF_BIOASQ = frozenset(
+    {"documents", "snippets", "concepts", "triples", "ideal_answer", "exact_answer", "answerReady"}
+)
+"""Further keys of questions in BioASQ's files, which may be sent as they are."""
+
+
+def _ignored(schema: dict[str, Any]) -> None:
+    ignored = {"description": "As questions in BioASQ's files have it; ignored."}
+    schema["properties"] |= dict.fromkeys(sorted(OF_BIOASQ), ignored)
+
+
+class SearchRequest(BaseModel):
+    """A question, alone or as in a BioASQ file, with options for the answer. Unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_ignored)
 
     body: Body
     id: Annotated[str, Field(min_length=1)] | None = None
@@ -120,6 +141,24 @@ class SearchRequest(BaseModel):
         description="Milliseconds that the question may wait before it is ranked; default and maximum are "
         "BIOQA_REQUEST_TIMEOUT_S.",
     )
+    include: Annotated[Included, BeforeValidator(null_is([]), json_schema_input_type=Included | None)] = (
+        Field(
+            default=[], description="What the answer's documents have beside their titles: their abstracts."
+        )
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_keys_of_bioasq(cls, data: object) -> object:
+        if not isinstance(data, dict):
+            return data
+        return {key: value for key, value in data.items() if key not in OF_BIOASQ}
+
+
+class DocumentPart(BaseModel):
+    label: str
+    begin: int
+    end: int
 
 
 class Notice(BaseModel):
@@ -150,6 +189,10 @@ class AnswerDocument(WithStanding):
     published: date | None
     score: float
     citation: str = Field(description="As PubMed's summary cites it, with notices of withdrawal.")
+    abstract: str | None = Field(default=None, description="If the request includes it.")
+    parts: list[DocumentPart] | None = Field(
+        default=None, description="The abstract's parts; each begins with its label. Given with the abstract."
+    )
 
 
 class SubmittedSnippet(BaseModel):
@@ -213,12 +256,6 @@ class DocumentSentence(BaseModel):
     end: int
 
 
-class DocumentPart(BaseModel):
-    label: str
-    begin: int
-    end: int
-
-
 class StoredDocument(WithStanding):
     """A citation as it is indexed; all offsets count Unicode code points, ends are exclusive."""
 
@@ -231,6 +268,13 @@ class StoredDocument(WithStanding):
     sentences: list[DocumentSentence]
     parts: list[DocumentPart] = Field(description="The abstract's parts; each begins with its label.")
     citation: str = Field(description="As PubMed's summary cites it, with notices of withdrawal.")
+
+
+class StoredDocuments(BaseModel):
+    """Citations in the order of the request, each once."""
+
+    documents: list[StoredDocument]
+    missing: list[str] = Field(description="PMIDs of the request that are not in the index.")
 
 
 class Model(BaseModel):
@@ -283,8 +327,11 @@ class Info(BaseModel):
     limits: Limits
 
 
-def search_answer(answer: Answer, identifier: str | None = None) -> SearchAnswer:
+def search_answer(
+    answer: Answer, identifier: str | None = None, include: Collection[str] = ()
+) -> SearchAnswer:
     """Convert an answer for HTTP and ``--json``; ``identifier`` is the client's id, if any."""
+    with_text = "abstract" in include
     timings = answer.timings_ms
     return SearchAnswer(
         id=identifier,
@@ -300,6 +347,8 @@ def search_answer(answer: Answer, identifier: str | None = None) -> SearchAnswer
                 standing=d.document.metadata.standing.value,
                 notices=notices(d.document),
                 citation=nlm(d.document),
+                abstract=d.document.abstract if with_text else None,
+                parts=_parts(d.document) if with_text else None,
             )
             for d in answer.documents
         ],
@@ -341,7 +390,7 @@ def stored_document(document: Document) -> StoredDocument:
         abstract=document.abstract,
         published=document.published,
         sentences=[DocumentSentence(section=s.section, begin=s.begin, end=s.end) for s in document.sentences],
-        parts=[DocumentPart(label=p.label, begin=p.begin, end=p.end) for p in document.parts],
+        parts=_parts(document),
         standing=document.metadata.standing.value,
         notices=notices(document),
         citation=nlm(document),
@@ -353,3 +402,7 @@ def notices(document: Document) -> list[Notice]:
         Notice(kind=each.kind, pmid=each.pmid or None, source=each.source, text=notice_text(each))
         for each in shown_notices(document.metadata)
     ]
+
+
+def _parts(document: Document) -> list[DocumentPart]:
+    return [DocumentPart(label=part.label, begin=part.begin, end=part.end) for part in document.parts]

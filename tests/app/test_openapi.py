@@ -22,6 +22,7 @@ OPERATIONS = (
     ("POST", "/v1/bioasq/validate"),
     ("POST", "/v1/bioasq/evaluate"),
     ("GET", "/v1/documents/{pmid}"),
+    ("POST", "/v1/documents"),
     ("GET", "/v1/citations"),
     ("POST", "/v1/citations"),
     ("GET", "/v1/models"),

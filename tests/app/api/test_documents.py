@@ -1,8 +1,12 @@
 """GET /v1/documents: a citation as the index holds it."""
 
+import json
+
+import pytest
 from fastapi.testclient import TestClient
 
-from tests.app.requests import is_problem
+from bioqa.app.api.documents import MAX_PMIDS
+from tests.app.requests import fields, is_problem
 
 
 def test_a_document_with_its_sentences(client: TestClient) -> None:
@@ -16,3 +20,45 @@ def test_a_document_with_its_sentences(client: TestClient) -> None:
 
 def test_a_document_that_is_not_there(client: TestClient) -> None:
     assert "12345" in is_problem(client.get("/v1/documents/12345"), 404)["detail"]
+
+
+def test_many_at_once_come_in_order_once_each_and_what_lacks_is_named(client: TestClient) -> None:
+    pmids = ["90000003", "12345", "90000001", "90000003", "999999999999999999"]
+    response = client.post("/v1/documents", json={"pmids": pmids})
+    assert response.headers["content-type"] == "application/json"
+    answer = response.json()
+    assert answer["missing"] == ["12345", "999999999999999999"]
+    alone = [client.get(f"/v1/documents/{pmid}").json() for pmid in ("90000003", "90000001")]
+    assert answer["documents"] == alone
+
+
+def test_as_many_as_are_allowed(client: TestClient) -> None:
+    pmids = [str(number) for number in range(90_000_000, 90_000_000 + MAX_PMIDS)]
+    answer = client.post("/v1/documents", json={"pmids": pmids}).json()
+    assert [document["pmid"] for document in answer["documents"]] == pmids[:41]
+    assert answer["missing"] == pmids[41:]
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "word"),
+    [
+        ({}, "pmids", "missing"),
+        ({"pmids": None}, "pmids", "list"),
+        ({"pmids": []}, "pmids", "1"),
+        ({"pmids": ["1"] * (MAX_PMIDS + 1)}, "pmids", str(MAX_PMIDS)),
+        ({"pmids": ["1"] * 20_000}, "pmids", "20000"),
+        ({"pmids": ["1", 2]}, "pmids[1]", "string"),
+        ({"pmids": ["01"]}, "pmids[0]", "pattern"),
+        ({"pmids": ["\u0661"]}, "pmids[0]", "pattern"),
+        ({"pmids": ["1" * 19]}, "pmids[0]", "pattern"),
+        ({"pmids": ["1\n"]}, "pmids[0]", "pattern"),
+        ({"pmids": ["1"], "pmid": "2"}, "pmid", "not a field"),
+        (["1"], "the request's body", ""),
+    ],
+)
+def test_bad_lists_are_refused_by_the_place(client: TestClient, asked: object, field: str, word: str) -> None:
+    content = json.dumps(asked).encode()
+    response = client.post("/v1/documents", content=content, headers={"Content-Type": "application/json"})
+    problem = is_problem(response, 422)
+    assert fields(problem) == [field]
+    assert word in problem["errors"][0]["message"]

@@ -94,6 +94,52 @@ def test_rankers_are_chosen_by_name(real: TestClient) -> None:
     assert problem["detail"] == "model must be one of those loaded: soft, lexical"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rerank-v3.5",
+        "rerank-english-v3.0",
+        "rerank-multilingual-v3.0",
+        "rerank-v4.0-pro",
+        "cohere.rerank-v3-5:0",
+        "jina-reranker-v2-base-multilingual",
+        "jina-colbert-v2",
+    ],
+)
+def test_models_of_others_are_answered_by_the_default_and_it_is_said(real: TestClient, name: str) -> None:
+    answer = rerank(real, model=name)
+    assert answer["model"] == "soft"
+    assert answer["meta"]["warnings"] == [f"there is no {name} here: ranked by soft, the default"]
+    assert scores(answer) == scores(rerank(real))
+    assert "warnings" not in rerank(real, model="soft")["meta"]
+
+
+@pytest.mark.parametrize(
+    "name", ["rerank", "rerank-", "rerank-v3.5\n", "my-rerank-v3.5", "rerank-" + "x" * 81, ""]
+)
+def test_other_names_are_still_unknown(client: TestClient, name: str) -> None:
+    is_problem(client.post("/v1/rerank", json={"query": "a", "documents": ["b"], "model": name}), 404)
+
+
+def test_a_ranker_that_has_such_a_name_ranks_itself(answerer: Answerer) -> None:
+    class Named(LexicalRanker):
+        name = "rerank-v3.5"
+
+    client = TestClient(create_app(Settings(), answerer, [Named()]))
+    answer = rerank(client, model="rerank-v3.5")
+    assert (answer["model"], answer["meta"].get("warnings")) == ("rerank-v3.5", None)
+
+
+def test_what_is_not_understood_is_said(client: TestClient) -> None:
+    assert "warnings" not in rerank(client, priority=1, truncation=True, max_chunks_per_doc=3)["meta"]
+    warnings = rerank(client, max_sentence=1, topn=2)["meta"]["warnings"]
+    assert warnings == ["unknown fields were ignored: max_sentence, topn"]
+    many = {f"{n}" * 300: n for n in range(8)}
+    (warning,) = rerank(client, **many)["meta"]["warnings"]
+    assert warning.endswith(" and 3 more")
+    assert len(warning) < 1200
+
+
 def test_titles_are_read_and_have_sentences_of_their_own(client: TestClient) -> None:
     documents = [{"text": "Nothing here.", "title": "Metformin is better!", "id": 7}, {"text": "Warfarin."}]
     first = rerank(client, documents=documents)["results"][0]

@@ -5,6 +5,8 @@ import json
 import pytest
 from fastapi.testclient import TestClient
 
+from bioqa.app.http.schemas import OF_BIOASQ
+from bioqa.bioasq.jsonfile import shortened
 from tests.app.requests import BODY, fields, is_problem
 
 
@@ -29,7 +31,10 @@ def test_search_answers_with_everything_that_the_contract_names(client: TestClie
         "standing",
         "notices",
         "citation",
+        "abstract",
+        "parts",
     }
+    assert first["abstract"] is first["parts"] is None
     assert set(answer["snippets"][0]) == {
         "document",
         "text",
@@ -40,6 +45,24 @@ def test_search_answers_with_everything_that_the_contract_names(client: TestClie
         "standing",
         "score",
     }
+
+
+def test_one_call_is_enough_for_the_text(client: TestClient) -> None:
+    answer = client.post("/v1/search", json={"body": BODY, "include": ["abstract", "abstract"]}).json()
+    texts = {}
+    for found in answer["documents"]:
+        stored = client.get(f"/v1/documents/{found['pmid']}").json()
+        assert (found["abstract"], found["parts"]) == (stored["abstract"], stored["parts"])
+        texts[found["document"]] = found
+    assert answer["snippets"]
+    for snippet in answer["snippets"]:
+        section = texts[snippet["document"]][snippet["beginSection"]]
+        assert section[snippet["offsetInBeginSection"] : snippet["offsetInEndSection"]] == snippet["text"]
+
+
+def test_a_question_can_be_sent_as_bioasq_has_it(client: TestClient) -> None:
+    asked = {"body": BODY, **{key: [{"a": None}] for key in OF_BIOASQ}}
+    assert client.post("/v1/search", json=asked).status_code == 200
 
 
 def test_search_defaults(client: TestClient) -> None:
@@ -106,6 +129,13 @@ def test_any_text_is_a_question(client: TestClient, body: str) -> None:
         ({"body": "x", "published_before": 1}, "published_before", "YYYY-MM-DD"),
         ({"body": "x", "published_before": "2020-01-01T00:00:00"}, "published_before", "YYYY-MM-DD"),
         ({"body": "x", "ranker": "no-such"}, "ranker", "lexical"),
+        ({"body": "x", "max_document": 5}, "max_document", "not a field"),
+        ({"body": "x", "query": "x"}, "query", "not a field"),
+        ({"body": "x", "k" * 300: "x"}, shortened("k" * 300), "not a field"),
+        ({"body": "x", "include": "abstract"}, "include", "list"),
+        ({"body": "x", "include": ["text"]}, "include[0]", "abstract"),
+        ({"body": "x", "include": ["abstract"] * 11}, "include", "10"),
+        ({"body": "x", "a\ud800": 1}, "the request's body", "surrogate"),
         ([], "the request's body", ""),
         ("text", "the request's body", ""),
         (None, "the request's body", ""),
