@@ -77,7 +77,7 @@ def create_app(
         title="bioqa",
         version=version(),
         description=DESCRIPTION,
-        docs_url=None,  # FastAPI's page loads its script from a public server
+        docs_url=None,  # FastAPI's page loads its script from a public server; bioqa.app.web has its own
         redoc_url=None,
         lifespan=_lifespan,
     )

@@ -24,7 +24,7 @@ STATIC = Path(__file__).parent / "static"
 SIZES = (5, 10, 20, 50)
 """Numbers of results that the form offers."""
 
-MENU = (("/", "Ask"), ("/batches", "Test sets"), ("/evaluate", "Evaluation"))
+MENU = (("/", "Ask"), ("/batches", "Test sets"), ("/evaluate", "Evaluation"), ("/docs", "API"))
 
 HTMX = {
     "allowEval": False,

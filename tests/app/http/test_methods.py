@@ -11,7 +11,15 @@ from tests.app.web.html import BROWSER
 VOLATILE = {"x-request-id", "content-length"}
 """Of those that differ from one answer to the next; /metrics and answers have another length each time."""
 
-PAGES = ("/", f"/?q={BODY}", "/batches", "/evaluate", "/answer.json?q=metformin", "/static/style.css")
+PAGES = (
+    "/",
+    f"/?q={BODY}",
+    "/batches",
+    "/evaluate",
+    "/docs",
+    "/answer.json?q=metformin",
+    "/static/style.css",
+)
 
 
 def addresses(application: FastAPI) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.app.requests import is_problem
 from tests.app.security.conftest import Serve
+from tests.app.web.html import read
 
 ALWAYS = {
     "x-content-type-options": "nosniff",
@@ -46,5 +47,6 @@ def test_refusals_are_careful_too_and_private(serve: Serve, key_path: Path, secr
 
 
 def test_there_is_no_page_that_takes_its_script_from_elsewhere(serve: Serve) -> None:
-    for path in ("/docs", "/redoc"):
-        is_problem(serve().get(path), 404)
+    is_problem(serve().get("/redoc"), 404)
+    for address in read(serve().get("/docs")).xpath("//script/@src | //link/@href | //img/@src"):
+        assert address.startswith("/static/")

@@ -248,3 +248,18 @@ def test_no_barrier_and_nothing_wider_than_a_phone(opened: Opened, path: str) ->
         page.emulate_media(color_scheme=scheme)
         results = Axe().run(page)
         assert results.violations_count == 0, results.generate_report()
+
+
+def test_the_api_can_be_read_and_tried(opened: Opened) -> None:
+    page = opened("/docs")
+    page.locator("[id$='models_get']").click()
+    page.get_by_role("button", name="Try it out").click()
+    page.get_by_role("button", name="Execute").click()
+    answer = page.locator(".live-responses-table tbody")
+    expect(answer).to_contain_text('"lexical"')
+    expect(answer.locator(".response-col_status")).to_have_text("200")
+
+
+def test_the_api_is_listed_without_scripts(opened: Opened) -> None:
+    page = opened("/docs", java_script_enabled=False)
+    assert "POST /v1/search" in page.get_by_role("table").inner_text()
