@@ -5,7 +5,7 @@ Names of kinds, types and elements are NLM's; see the documentation of PubmedArt
 """
 
 from calendar import monthrange
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Any, Literal
@@ -205,23 +205,22 @@ NO_METADATA = Metadata()
 
 
 def metadata_json(metadata: Metadata) -> dict[str, Any]:
-    """Convert metadata for JSON: every field by its name, and what follows from them.
+    """Convert metadata for JSON: every field by its name.
 
     A date is an object with the text to show and the first and last day that agree with it."""
-    values = {field.name: getattr(metadata, field.name) for field in fields(Metadata)}
     return {
-        **{name: _plain(value) for name, value in values.items()},
+        **_plain(metadata),
         "published": _date_json(metadata.published),
         "electronic": _date_json(metadata.electronic),
-        "standing": str(metadata.standing),
-        "notices": _plain(metadata.notices),
     }
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return value
 
 
 def _date_json(day: PartialDate | None) -> dict[str, str] | None:

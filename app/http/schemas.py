@@ -19,6 +19,7 @@ from pydantic.json_schema import SkipJsonSchema
 from bioqa.app.answers.answering import Answer
 from bioqa.app.exports.citing import nlm
 from bioqa.app.exports.standing import notice_text, shown_notices
+from bioqa.app.http.metadata import CitationMetadata, citation_metadata
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Document, Question
 
@@ -193,6 +194,7 @@ class AnswerDocument(WithStanding):
     parts: list[DocumentPart] | None = Field(
         default=None, description="The abstract's parts; each begins with its label. Given with the abstract."
     )
+    metadata: CitationMetadata
 
 
 class SubmittedSnippet(BaseModel):
@@ -268,6 +270,7 @@ class StoredDocument(WithStanding):
     sentences: list[DocumentSentence]
     parts: list[DocumentPart] = Field(description="The abstract's parts; each begins with its label.")
     citation: str = Field(description="As PubMed's summary cites it, with notices of withdrawal.")
+    metadata: CitationMetadata
 
 
 class StoredDocuments(BaseModel):
@@ -349,6 +352,7 @@ def search_answer(
                 citation=nlm(d.document),
                 abstract=d.document.abstract if with_text else None,
                 parts=_parts(d.document) if with_text else None,
+                metadata=citation_metadata(d.document.metadata),
             )
             for d in answer.documents
         ],
@@ -394,6 +398,7 @@ def stored_document(document: Document) -> StoredDocument:
         standing=document.metadata.standing.value,
         notices=notices(document),
         citation=nlm(document),
+        metadata=citation_metadata(document.metadata),
     )
 
 

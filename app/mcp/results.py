@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from bioqa.app.exports.links import pubmed_link
 from bioqa.app.exports.standing import WARNINGS
+from bioqa.app.http.metadata import CitationMetadata
 from bioqa.app.http.schemas import SearchAnswer, StoredDocument, WithStanding
 from bioqa.bioasq.metadata import Standing
 
@@ -28,6 +29,7 @@ class FoundDocument(Warned):
     published: date | None = Field(description="The earliest day that the record allows, if it has a date.")
     citation: str = Field(description="To cite the article by.")
     score: float = Field(description="Comparable within one result only.")
+    metadata: CitationMetadata
 
 
 class FoundSnippet(Warned):
@@ -78,6 +80,7 @@ class MedlineDocument(Warned):
     citation: str = Field(description="To cite the article by.")
     parts: list[DocumentPart] = Field(description="Of a structured abstract; each begins with its label.")
     sentences: list[DocumentSentence]
+    metadata: CitationMetadata
 
 
 class Documents(BaseModel):
@@ -104,6 +107,7 @@ def search_result(answer: SearchAnswer) -> SearchResult:
                 published=each.published,
                 citation=each.citation,
                 score=each.score,
+                metadata=each.metadata,
             )
             for each in answer.documents
         ],
@@ -152,6 +156,7 @@ def medline_document(stored: StoredDocument) -> MedlineDocument:
         abstract=stored.abstract,
         published=stored.published,
         citation=stored.citation,
+        metadata=stored.metadata,
         parts=[DocumentPart(label=p.label, begin=p.begin, end=p.end) for p in stored.parts],
         sentences=[
             DocumentSentence(

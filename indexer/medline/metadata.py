@@ -5,8 +5,8 @@
 - Journal: MedlineTA, or ISOAbbreviation without full stops; ISSN of the issue, or ISSNLinking.
 - Pages: MedlinePgn, or StartPage and EndPage.
 - Published: PubDate; the electronic ArticleDate if PubDate has no year.
-- DOI and PMCID: the ArticleIdList directly under PubmedData, as references have lists of their own; a DOI also
-  from ELocationID. What has not the form of one is left out.
+- DOI and PMCID: the ArticleIdList directly under PubmedData, as references have lists of their own; a DOI
+  also from ELocationID. What has not the form of one is left out.
 - Substances: ChemicalList and SupplMeshList, which PubMed searches together.
 - Corrections: CommentsCorrections without "Cites", which are the article's references.
 - An ORCID iD with a wrong check digit is left out.

@@ -165,6 +165,7 @@ def event_json(event: Event) -> dict[str, Any]:
         "published": published.isoformat() if published else None,
         "sentences": [[s.section, s.begin, s.end] for s in document.sentences],
         "parts": [[part.label, part.begin, part.end] for part in document.parts],
+        "standing": str(document.metadata.standing),
         "metadata": metadata_json(document.metadata),
     }
 

@@ -33,6 +33,7 @@ def test_search_answers_with_everything_that_the_contract_names(client: TestClie
         "citation",
         "abstract",
         "parts",
+        "metadata",
     }
     assert first["abstract"] is first["parts"] is None
     assert set(answer["snippets"][0]) == {

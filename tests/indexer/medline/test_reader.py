@@ -138,6 +138,7 @@ def test_json_lines(tmp_path: Path) -> None:
             "published": "2001-01-01",
             "sentences": [["title", 0, 8], ["abstract", 0, 6]],
             "parts": [["", 0, 6]],
+            "standing": "sound",
             "metadata": metadata_json(Metadata(published=PartialDate(2001), status="MEDLINE")),
         },
         {
@@ -150,6 +151,7 @@ def test_json_lines(tmp_path: Path) -> None:
             "published": None,
             "sentences": [],
             "parts": [],
+            "standing": "sound",
             "metadata": metadata_json(Metadata(status="MEDLINE")),
         },
         {"op": "delete", "pmid": "13"},
