@@ -24,6 +24,7 @@ from bioqa.indexer.loading.run import load
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.rankers import LexicalRanker
+from tests.app.withdrawn import marked
 
 # For applications of a session's fixtures; each test has the same from the fixture below.
 os.environ["BIOQA_RANKING_PROCESSES"] = "0"
@@ -63,6 +64,21 @@ def index_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         index.apply(Upsert(each) for each in documents())
         index.commit()
     return folder
+
+
+@pytest.fixture(scope="session")
+def withdrawing_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same collection, with notices on three articles on metformin."""
+    folder = tmp_path_factory.mktemp("indices") / "withdrawing"
+    with TantivyIndex.create(folder) as index:
+        index.apply(Upsert(marked(each)) for each in documents())
+        index.commit()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def withdrawing(withdrawing_folder: Path) -> Answerer:
+    return Answerer(TantivyIndex.open(withdrawing_folder), LexicalRanker())
 
 
 SAMPLE = Path(app.__file__).parent / "sample"

@@ -1,13 +1,9 @@
-"""An answer, and an index, in which one article is retracted and another doubted."""
+"""Articles of the small collection's, of which one is retracted, one doubted and one corrected."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from bioqa.app.answers.answering import Answer
-from bioqa.bioasq.domain import Candidate, Document
+from bioqa.bioasq.domain import Document
 from bioqa.bioasq.metadata import Correction, Metadata
-from bioqa.indexer.search.base import SearchIndex
 
 RETRACTED = "90000001"
 DOUBTED = "90000007"
@@ -27,30 +23,3 @@ METADATA = {
 
 def marked(document: Document) -> Document:
     return replace(document, metadata=METADATA.get(document.pmid, document.metadata))
-
-
-class WithdrawingIndex:
-    """The index given, in which three of the articles on metformin have notices."""
-
-    def __init__(self, index: SearchIndex) -> None:
-        self._index = index
-
-    def search(self, question: str, size: int = 100, *rest: Any, **named: Any) -> list[Candidate]:
-        return [
-            replace(candidate, document=marked(candidate.document))
-            for candidate in self._index.search(question, size, *rest, **named)
-        ]
-
-    def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
-        return {pmid: marked(document) for pmid, document in self._index.get(pmids).items()}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._index, name)
-
-
-def marked_answer(answer: Answer) -> Answer:
-    return replace(
-        answer,
-        documents=tuple(replace(each, document=marked(each.document)) for each in answer.documents),
-        sentences=tuple(replace(each, document=marked(each.document)) for each in answer.sentences),
-    )

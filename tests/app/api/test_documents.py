@@ -5,8 +5,13 @@ import json
 import pytest
 from fastapi.testclient import TestClient
 
+from bioqa.app.answers.answering import Answerer
 from bioqa.app.api.documents import MAX_PMIDS
-from tests.app.requests import fields, is_problem
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
+from bioqa.bioasq.validation import validate
+from tests.app.requests import BODY, TESTSET, fields, is_problem
+from tests.app.withdrawn import NOTICE, RETRACTED
 
 
 def test_a_document_with_its_sentences(client: TestClient) -> None:
@@ -62,3 +67,28 @@ def test_bad_lists_are_refused_by_the_place(client: TestClient, asked: object, f
     problem = is_problem(response, 422)
     assert fields(problem) == [field]
     assert word in problem["errors"][0]["message"]
+
+
+def test_a_withdrawn_document_says_so(withdrawing: Answerer) -> None:
+    with TestClient(create_app(Settings(), withdrawing)) as client:
+        document = client.get(f"/v1/documents/{RETRACTED}").json()
+        answer = client.post("/v1/search", json={"body": BODY}).json()
+        written = client.get(f"/v1/citations?pmid={RETRACTED}&format=nbib").text
+    assert document["standing"] == "retracted"
+    assert document["notices"] == [
+        {
+            "kind": "RetractionIn",
+            "pmid": "90000002",
+            "source": "Vellum Q. Invent J. 2020 Feb;4(2):11",
+            "text": NOTICE,
+        }
+    ]
+    assert {d["pmid"]: d["standing"] for d in answer["documents"]}[RETRACTED] == "retracted"
+    assert "PT  - Retracted Publication\n" in written
+
+
+def test_bioasqs_form_has_no_place_for_it(withdrawing: Answerer) -> None:
+    with TestClient(create_app(Settings(), withdrawing)) as client:
+        submission = client.post("/v1/bioasq", json=TESTSET).json()
+    assert validate(submission) == []
+    assert f"http://www.ncbi.nlm.nih.gov/pubmed/{RETRACTED}" in submission["questions"][0]["documents"]

@@ -8,9 +8,8 @@ import pytest
 from bioqa.app.exports.formats import FORMATS
 from bioqa.bioasq.jsonfile import read_json
 from bioqa.bioasq.validation import validate
-from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.conftest import Run
-from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED, WithdrawingIndex
+from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED
 
 
 def test_ask_prints_documents_and_snippets_with_scores(run: Run, index_folder: Path) -> None:
@@ -33,17 +32,10 @@ def test_ask_without_any_match_says_so(run: Run, index_folder: Path) -> None:
     assert "No document" in run("ask", "zebra", "--index", index_folder).out
 
 
-@pytest.fixture
-def withdrawing(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = TantivyIndex.open
-    monkeypatch.setattr(
-        TantivyIndex, "open", lambda *given, **named: WithdrawingIndex(opened(*given, **named))
-    )
-
-
-@pytest.mark.usefixtures("withdrawing")
-def test_ask_marks_what_is_withdrawn_before_its_text(run: Run, index_folder: Path) -> None:
-    lines = run("ask", "Is metformin better?", "--index", index_folder, "--max-snippets", 20).out.splitlines()
+def test_ask_marks_what_is_withdrawn_before_its_text(run: Run, withdrawing_folder: Path) -> None:
+    lines = run(
+        "ask", "Is metformin better?", "--index", withdrawing_folder, "--max-snippets", 20
+    ).out.splitlines()
     articles = [number for number, line in enumerate(lines) if f"  {RETRACTED}  " in line]
     assert len(articles) == 1
     assert f"  {RETRACTED}  [Retracted] Effects of metformin in cohort 1 " in lines[articles[0]]
@@ -56,10 +48,9 @@ def test_ask_marks_what_is_withdrawn_before_its_text(run: Run, index_folder: Pat
     assert lines[corrected + 1].strip() == "Erratum in: Invent J. 2021. PMID: 90000004."
 
 
-@pytest.mark.usefixtures("withdrawing")
 @pytest.mark.parametrize("format", FORMATS)
-def test_ask_prints_the_articles_in_a_format(run: Run, index_folder: Path, format: str) -> None:
-    options = ("--index", index_folder, "--max-documents", 5)
+def test_ask_prints_the_articles_in_a_format(run: Run, withdrawing_folder: Path, format: str) -> None:
+    options = ("--index", withdrawing_folder, "--max-documents", 5)
     pmids = [
         d["pmid"] for d in json.loads(run("ask", "Is metformin better?", *options, "--json").out)["documents"]
     ]

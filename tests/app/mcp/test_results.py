@@ -8,7 +8,7 @@ from bioqa.app.mcp.results import medline_document, search_result
 from bioqa.bioasq.domain import Question
 from tests.app.conftest import document
 from tests.app.requests import BODY
-from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED, marked, marked_answer
+from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED, marked
 
 
 def note(answer: Answer) -> str | None:
@@ -33,8 +33,8 @@ def test_what_limits_a_result_is_noted(answerer: Answerer) -> None:
     assert note(nothing) == "no document of the index contains a word of this question"
 
 
-def test_what_is_withdrawn_is_said_first_everywhere(answerer: Answerer) -> None:
-    result = search_result(search_answer(marked_answer(answerer.answer(Question("", BODY)))))
+def test_what_is_withdrawn_is_said_first_everywhere(withdrawing: Answerer) -> None:
+    result = search_result(search_answer(withdrawing.answer(Question("", BODY))))
     assert next(iter(result.model_dump())) == "warning"
     assert result.warning == f"RETRACTED, do not rely on: {RETRACTED}; DOUBTED BY THEIR JOURNALS: {DOUBTED}"
     warnings = {document.pmid: document.warning for document in result.documents}

@@ -16,7 +16,7 @@ from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, fields, is_problem
 from tests.app.web.html import BROWSER, own_text, read, texts
-from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED, WithdrawingIndex
+from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED
 
 
 def test_an_empty_page_has_a_form_and_questions_to_try(client: TestClient) -> None:
@@ -108,9 +108,8 @@ def test_citations_of_one_and_of_all(client: TestClient) -> None:
         assert client.get(address).status_code == 200
 
 
-def test_what_is_withdrawn_is_said_in_words(answerer: Answerer) -> None:
-    marking = Answerer(WithdrawingIndex(answerer.index), answerer.ranker)
-    with TestClient(create_app(Settings(), marking)) as client:
+def test_what_is_withdrawn_is_said_in_words(withdrawing: Answerer) -> None:
+    with TestClient(create_app(Settings(), withdrawing)) as client:
         page = read(client.get("/", params={"q": BODY, "n": 20}))
     article = f"//article[.//a[contains(@href, '{RETRACTED}')]]"
     assert texts(page, f"{article}/h3/strong") == ["Retracted"]
