@@ -83,7 +83,7 @@ def create_app(
     )
     app.state.service = service
     app.state.batches = BatchJobs(service, settings.data_dir)
-    app.state.parsers = Parsers(settings, [batches.__name__, evaluation.__name__])
+    app.state.parsers = Parsers(settings, [each.__name__ for each in (batches, evaluation, citations)])
     app.state.uploads = Uploads(settings.max_upload_bytes, app.state.parsers)
     uploads = dict.fromkeys(UPLOADS, settings.max_upload_bytes)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others=uploads)

@@ -3,23 +3,29 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi import Body as RequestBody
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
 
-from bioqa.app.answers.service import CurrentService, Service
-from bioqa.app.exports.formats import FORMATS, Format
+from bioqa.app.answers.service import Service
+from bioqa.app.api.documents import PMID
+from bioqa.app.exports.formats import FORMATS
 from bioqa.app.http.errors import documented
-from bioqa.app.http.parsers import checked_route
+from bioqa.app.http.parsers import Parsers, checked_route
+from bioqa.bioasq.domain import Document
 
 MOST = 1000
 """Citations of one request."""
+
+FEW = 20
+"""Citations that are written in this process."""
 
 MOST_NAMED = 50
 """Missing PMIDs that an error names."""
 
 FormatName = Literal["ris", "bibtex", "nbib", "csl", "csv", "nlm", "vancouver", "apa"]
-Pmid = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,17}$")]
+Pmid = Annotated[str, Field(pattern=PMID)]
 
 
 class CitationsRequest(BaseModel):
@@ -33,7 +39,9 @@ class CitationsRequest(BaseModel):
     format: FormatName
 
 
-router = APIRouter(tags=["documents"], route_class=checked_route(CitationsRequest, lambda settings: {}))
+TOO_MANY = {"pmids": (MOST, f"must have at most {MOST}, not {{found}}")}
+
+router = APIRouter(tags=["documents"], route_class=checked_route(CitationsRequest, lambda settings: TOO_MANY))
 
 EXAMPLES: dict[str, Any] = {
     "for a reference manager": {"value": {"pmids": ["90000001", "90000002"], "format": "ris"}},
@@ -47,9 +55,9 @@ FILE: dict[int | str, dict[str, Any]] = {
 }
 
 
-# Not async: the lookup is quick but blocks.
-@router.get("/v1/citations", responses=FILE | documented(404, 422, 503), response_class=Response)
-def citations(
+@router.get("/v1/citations", responses=FILE | documented(404, 422, 429, 503), response_class=Response)
+async def citations(
+    request: Request,
     pmid: Annotated[
         str,
         Query(
@@ -59,32 +67,46 @@ def citations(
         ),
     ],
     format: FormatName,
-    service: CurrentService,
 ) -> Response:
     """Cite articles of the index: an address for links. Withdrawn articles say so in every format."""
-    return cited(service, pmid.split(","), FORMATS[format])
+    return await cited(request, pmid.split(","), format)
 
 
 @router.post(
-    "/v1/citations", responses=FILE | documented(400, 404, 413, 415, 422, 503), response_class=Response
+    "/v1/citations",
+    responses=FILE | documented(400, 404, 413, 415, 422, 429, 503),
+    response_class=Response,
 )
-def many_citations(
-    asked: Annotated[CitationsRequest, RequestBody(openapi_examples=EXAMPLES)], service: CurrentService
+async def many_citations(
+    request: Request, asked: Annotated[CitationsRequest, RequestBody(openapi_examples=EXAMPLES)]
 ) -> Response:
     """Cite up to 1,000 articles of the index. Withdrawn articles say so in every format."""
-    return cited(service, asked.pmids, FORMATS[asked.format])
+    return await cited(request, asked.pmids, asked.format)
 
 
-def cited(service: Service, pmids: Sequence[str], format: Format) -> Response:
+async def cited(request: Request, pmids: Sequence[str], format: str) -> Response:
     """Return the citations as a file, in that order. Raises 404, naming the PMIDs that the index lacks."""
+    service: Service = request.app.state.service
     unique = list(dict.fromkeys(pmids))
-    found = service.documents(unique)
+    found = await run_in_threadpool(service.documents, unique)
     if missing := [pmid for pmid in unique if pmid not in found]:
         more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
         raise HTTPException(404, f"not in the index: {', '.join(missing[:MOST_NAMED])}{more}")
+    documents = [found[pmid] for pmid in unique]
+    if len(documents) <= FEW:
+        content = await run_in_threadpool(written, format, documents)
+    else:
+        # A thousand citations in a style take two seconds, in which nothing else would be answered.
+        parsers: Parsers = request.app.state.parsers
+        content = await parsers.run(written, format, documents)
     name = f"pubmed-{unique[0]}" if len(unique) == 1 else f"pubmed-{len(unique)}-articles"
     return Response(
-        format.write([found[pmid] for pmid in unique]),
-        media_type=f"{format.media_type}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}.{format.ending}"'},
+        content,
+        media_type=f"{FORMATS[format].media_type}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.{FORMATS[format].ending}"'},
     )
+
+
+def written(format: str, documents: Sequence[Document]) -> bytes:
+    """Write citations; a function of this module, so that another process can call it."""
+    return FORMATS[format].write(documents).encode()

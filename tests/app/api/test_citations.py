@@ -2,12 +2,18 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import nbib
 import pytest
 from fastapi.testclient import TestClient
 
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.api.citations import FEW, written
 from bioqa.app.exports.formats import FORMATS
+from bioqa.app.http.parsers import Parsers
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
 from tests.app.exports.reading import read_bibtex, read_table, ris_pmids
 from tests.app.requests import fields, is_problem
 
@@ -73,3 +79,27 @@ def test_what_is_no_list_of_pmids(client: TestClient, pmid: str) -> None:
 )
 def test_what_cannot_be_cited(client: TestClient, asked: dict[str, object], field: str) -> None:
     assert fields(is_problem(client.post("/v1/citations", json=asked), 422)) == [field]
+
+
+def test_many_citations_are_written_in_another_process(
+    answerer: Answerer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = []
+    run = Parsers.run
+
+    async def counting(self: Parsers, what: Callable[..., Any], *arguments: Any) -> Any:
+        called.append(what)
+        return await run(self, what, *arguments)
+
+    monkeypatch.setattr(Parsers, "run", counting)
+    pmids = [str(90_000_001 + n) for n in range(FEW + 1)]
+    with TestClient(create_app(Settings(ranking_processes=1), answerer)) as served:
+        for count in (FEW, FEW + 1):
+            asked = {"pmids": pmids[:count], "format": "vancouver"}
+            assert served.post("/v1/citations", json=asked).text == written_here(pmids[:count], answerer)
+    assert called == [written]
+
+
+def written_here(pmids: list[str], answerer: Answerer) -> str:
+    found = answerer.index.get(pmids)
+    return written("vancouver", [found[pmid] for pmid in pmids]).decode()
