@@ -34,6 +34,7 @@ VALID: dict[str, tuple[bytes, ...]] = {
     "/v1/search": (json.dumps({"body": BODY, "max_documents": 3}).encode(),),
     "/v1/rerank": (json.dumps({"query": BODY, "documents": ["a b.", {"text": "c", "title": "d"}]}).encode(),),
     "/v2/rerank": (json.dumps({"query": BODY, "documents": ["a b."], "top_n": 1}).encode(),),
+    "/v1/documents": (json.dumps({"pmids": ["90000001", "7"]}).encode(),),
     "/v1/citations": (json.dumps({"pmids": ["90000001", "90000002"], "format": "apa"}).encode(),),
     "/v1/bioasq": (GOLDEN,),
     "/v1/bioasq/batches": (GOLDEN, form(("file", GOLDEN), ("ranker", b"lexical"))),
