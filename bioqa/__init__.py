@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bioqa.bioasq.measures import EDITIONS as EDITIONS
     from bioqa.bioasq.measures import Measures as Measures
     from bioqa.bioasq.validation import Fault as Fault
+    from bioqa.citing import cite as cite
     from bioqa.indexer.loading.run import LoadReport as LoadReport
     from bioqa.indexer.medline.events import Delete as Delete
     from bioqa.indexer.medline.events import Upsert as Upsert
@@ -59,6 +60,7 @@ _NAMES = {
     "bioqa.bioasq.golden": ("Golden",),
     "bioqa.bioasq.measures": ("EDITIONS", "Measures"),
     "bioqa.bioasq.validation": ("Fault",),
+    "bioqa.citing": ("cite",),
     "bioqa.indexer.loading.run": ("LoadReport",),
     "bioqa.indexer.medline.events": ("Delete", "Upsert"),
     "bioqa.indexer.medline.reader": ("MedlineFile",),

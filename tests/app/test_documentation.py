@@ -13,6 +13,8 @@ from fastapi import FastAPI
 
 from bioqa.app.cli import cli
 from bioqa.app.environment import PREFIX
+from bioqa.app.exports.formats import FORMATS
+from bioqa.app.exports.standing import WORDS
 from bioqa.app.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +83,13 @@ def test_every_field_of_a_question_is_documented(application: FastAPI) -> None:
     text = read("http.md").split("## A question")[1].split("The answer:")[0]
     rows = re.findall(r"^\| (`.*?`) \|", text, re.M)
     assert set(re.findall(r"`(\w+)`", " ".join(rows))) == set(fields)
+
+
+def test_every_format_and_every_standing_is_in_the_page_on_citing() -> None:
+    text = read("citing.md")
+    formats, _, standings = text.partition("## Withdrawn")
+    assert re.findall(r"^\| `(\w+)` \|", formats, re.MULTILINE) == list(FORMATS)
+    assert dict(re.findall(r"^\| `(\w+)` \| ?(.*?) ?\|", standings, re.MULTILINE)) == WORDS
 
 
 def anchors(page: Path) -> set[str]:

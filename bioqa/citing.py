@@ -1,0 +1,27 @@
+"""Citations: files for reference managers, and text to paste."""
+
+from collections.abc import Iterable
+
+from bioqa.app.exports.formats import FORMATS
+from bioqa.bioasq.domain import Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import shown
+
+
+def cite(documents: Document | Iterable[Document], format: str = "nlm") -> str:
+    """Cite documents, as a file's text or one a line; withdrawn articles say so in every format.
+
+    ``format``: "ris", "bibtex", "nbib", "csl" or "csv" for programs, "nlm", "vancouver" or "apa" to read.
+    Raises BioqaError for another format.
+
+    >>> index = bioqa.open_index("sample-index")
+    >>> document = index.document("90000032")
+    >>> "Why some people bleed on small doses of warfarin." in bioqa.cite(document, "apa")
+    True
+    >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
+    >>> print(bioqa.cite((each.document for each in answer.documents), "ris").split()[:3])
+    ['TY', '-', 'JOUR']
+    """
+    if format not in FORMATS:
+        raise BioqaError(f"the format must be one of {', '.join(FORMATS)}, not {shown(format)}")
+    return FORMATS[format].write([documents] if isinstance(documents, Document) else list(documents))
