@@ -38,6 +38,9 @@ class ServingIndex:
     ) -> list[list[Candidate]]:
         return self._index().search_many(questions, size, published_before)
 
+    def condense(self, question: str) -> str:
+        return self._index().condense(question)
+
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         return self._index().get(pmids)
 

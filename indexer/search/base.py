@@ -84,6 +84,12 @@ class SearchIndex(Protocol):
         """Search for each question, in as few round trips as the back end allows."""
         ...
 
+    def condense(self, question: str) -> str:
+        """Return the words that carry a long question (``bioqa.indexer.search.condensing``), by this index's
+        statistics; any other question as it is.
+        """
+        ...
+
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         """Return documents by PMID, without those that are not in the index."""
         ...

@@ -25,6 +25,7 @@ from bioqa.indexer.medline.events import Delete, Event
 from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied, IndexStats, Rejection
 from bioqa.indexer.search.bulk import ORDER_BITS, BulkWriter, Operation, Outcome, Response, Unfinished
+from bioqa.indexer.search.condensing import condensed, is_long, words_of
 from bioqa.indexer.search.connection import engine_errors
 from bioqa.indexer.search.faults import (
     FORBIDDEN,
@@ -38,13 +39,14 @@ from bioqa.indexer.search.faults import (
 from bioqa.indexer.search.mapping import (
     DEFAULT_SHAPE,
     FORMAT,
+    TEXT,
     Shape,
     from_source,
     index_body,
     source,
     tombstone,
 )
-from bioqa.indexer.search.query import clean, preference, request
+from bioqa.indexer.search.query import clean, preference, read_term_vectors, request
 from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
 
 PMIDS_PER_REQUEST = 1000
@@ -215,6 +217,27 @@ class ElasticIndex:
         if hits:
             self._follow_alias(hits[0]["_index"])
         return [Candidate(from_source(hit["_source"]), hit["_score"]) for hit in hits]
+
+    def condense(self, question: str) -> str:
+        if not is_long(question):
+            return question
+        text = clean(question)
+        words = words_of(text)
+        with engine_errors(self.address):
+            # A question as a document that is not indexed. Its terms' counts are one shard's, which with
+            # several shards are a sample; always the same one, so that equal questions are equal.
+            answer = self.client.termvectors(
+                index=self.address.name,
+                doc={TEXT: " ".join(words)},
+                fields=[TEXT],
+                routing="0",
+                preference=preference(text),
+                term_statistics=True,
+                offsets=True,
+                positions=False,
+            )
+            terms, having, total = read_term_vectors(answer.body, words)
+        return condensed(words, terms, having, total)
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         distinct = [pmid for pmid in dict.fromkeys(pmids) if PMID.fullmatch(pmid)]

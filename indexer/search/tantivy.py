@@ -22,7 +22,9 @@ from bioqa.bioasq.domain import Candidate, Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Delete, Event
 from bioqa.indexer.search.base import Applied, IndexStats
+from bioqa.indexer.search.condensing import condensed, is_long, words_of
 from bioqa.indexer.search.folder import IndexFolder, Links
+from bioqa.indexer.search.query import clean
 from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
 from bioqa.indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
 from bioqa.indexer.search.segments import META, Sizes, check_checksums, check_footers, check_sizes, damaged
@@ -135,6 +137,16 @@ class TantivyIndex:
         self, questions: Sequence[str], size: int = 100, published_before: date | None = None
     ) -> list[list[Candidate]]:
         return [self.search(question, size, published_before) for question in questions]
+
+    def condense(self, question: str) -> str:
+        if not is_long(question):
+            return question
+        words = words_of(clean(question))
+        terms = [self._analyzer.analyze(word) for word in words]
+        with tantivy_errors(self._folder.path):
+            searcher = self._searcher()
+            having = {term: searcher.doc_freq(TEXT, term) for term in {t for each in terms for t in each}}
+            return condensed(words, terms, having, searcher.num_docs)
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         numbers = [int(pmid) for pmid in pmids if PMID.fullmatch(pmid)]

@@ -15,6 +15,7 @@ from bioqa.bioasq.metadata import Standing
 from bioqa.indexer.medline.events import Delete, Event, Upsert
 from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied, SearchIndex
+from bioqa.indexer.search.condensing import MOST_TERMS
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.tantivy import TantivyIndex
@@ -378,3 +379,32 @@ def test_the_index_is_the_fold_of_its_events(open_index: OpenIndex, events: list
     assert sorted(pmids(index, "words")) == sorted(expected)
     assert index.stats().documents == len(expected)
     index.close()
+
+
+def test_a_long_question_is_condensed_to_the_words_that_carry_it(index: SearchIndex) -> None:
+    common = [f"common{n}" for n in range(60)]
+    fill(index, [document(n, "A \U0001d4dctitle.", " ".join(common)) for n in range(1, 8)])
+    fill(index, [document(8, "Metformin in K\u00f6ln.", "It lowers glucose.")])
+    short = "Does metformin, the drug, lower glucose \U0001f9ec in K\u00f6ln?"
+    assert index.condense(short) == short
+    kept = index.condense(f"{' '.join(common)} \U0001f9ec {short} unheard " * 3).split(" ")
+    assert len(kept) == MOST_TERMS
+    assert kept[-4:] == ["metformin,", "lower", "glucose", "K\u00f6ln?"]
+    assert set(kept[:-4]) < set(common)
+    assert pmids(index, " ".join(kept))[0] == "8"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["\ud800 " * 600, "\U0001f9ec" * 6000, "\u6f22" * 10_000, "the " * 2500, "a-" * 5000, "\0" * 1001],
+)
+def test_any_long_text_can_be_condensed(index: SearchIndex, question: str) -> None:
+    fill(index, [document(1, "A title.", "An abstract.")])
+    kept = index.condense(question)
+    assert len(kept) <= MOST_TERMS * 65
+    assert index.search(kept, 10) == index.search(kept, 10)
+
+
+def test_an_empty_index_condenses_too(index: SearchIndex) -> None:
+    words = [f"w{n}" for n in range(100)]
+    assert index.condense(" ".join(words)) == " ".join(words[:MOST_TERMS])
