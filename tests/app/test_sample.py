@@ -10,6 +10,7 @@ from lxml import etree
 from bioqa.bioasq.domain import PUBMED_URL, Document, Response, Section, Snippet
 from bioqa.bioasq.files import read_golden, read_testset
 from bioqa.bioasq.golden import Golden
+from bioqa.bioasq.metadata import Standing
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import MedlineFile
 
@@ -43,14 +44,14 @@ def section_text(snippet: Snippet, documents: dict[str, Document]) -> str:
 
 def test_every_record_is_a_citation() -> None:
     file = MedlineFile(SAMPLE / "medline.xml")
-    assert len(list(file)) == file.records == file.upserts == 165
+    assert len(list(file)) == file.records == file.upserts == 168
     assert not file.skipped
     assert not file.rejections
 
 
 def test_no_pmid_is_pubmeds(documents: dict[str, Document]) -> None:
     pmids = sorted(int(document.pmid) for document in documents.values())
-    assert pmids == list(range(FIRST_PMID, FIRST_PMID + 165))
+    assert pmids == list(range(FIRST_PMID, FIRST_PMID + 168))
 
 
 def test_five_citations_on_each_of_33_topics() -> None:
@@ -93,6 +94,47 @@ def test_what_real_files_hold(documents: dict[str, Document]) -> None:
     assert all(part.label for document in structured for part in document.parts)
     assert [document.pmid for document in documents.values() if document.version == 2] == ["90000155"]
     assert source.count("<ArticleTitle>[Not Available].</ArticleTitle>") == 1
+
+
+def test_what_readers_must_see(documents: dict[str, Document]) -> None:
+    """A withdrawn, a doubted and a corrected article, each linked with its notice in both directions."""
+    standings = {d.pmid: d.metadata.standing for d in documents.values()}
+    assert [pmid for pmid, standing in standings.items() if standing is Standing.RETRACTED] == ["90000133"]
+    assert [pmid for pmid, standing in standings.items() if standing is Standing.CONCERN] == ["90000142"]
+    by_pmid = {document.pmid: document.metadata for document in documents.values()}
+    for pmid, kind in (
+        ("90000133", "RetractionIn"),
+        ("90000142", "ExpressionOfConcernIn"),
+        ("90000152", "ErratumIn"),
+    ):
+        (correction,) = by_pmid[pmid].corrections
+        assert correction.kind == kind
+        (back,) = by_pmid[correction.pmid].corrections
+        assert back.pmid == pmid
+        assert by_pmid[correction.pmid].standing in NOTICES
+
+
+NOTICES = (Standing.RETRACTION_NOTICE, Standing.CONCERN_NOTICE, Standing.ERRATUM_NOTICE)
+
+
+def test_records_are_complete(documents: dict[str, Document]) -> None:
+    every = [document.metadata for document in documents.values()]
+    assert all(m.authors and m.journal.abbreviation and m.languages and m.types for m in every)
+    assert any(author.group for m in every for author in m.authors)
+    assert any(author.orcid for m in every for author in m.authors)
+    assert any(author.suffix for m in every for author in m.authors)
+    assert [m.authors_complete for m in every].count(False) == 1
+    assert {language for m in every for language in m.languages} == {"eng", "fre", "ger", "spa", "chi"}
+    assert any(len(m.languages) > 1 for m in every)
+    assert any(m.vernacular_title for m in every)
+    assert any("Preprint" in m.types for m in every)
+    assert {m.status for m in every} == {"MEDLINE", "PubMed-not-MEDLINE", "In-Process", "Publisher"}
+    assert any(m.electronic for m in every)
+    for field in ("doi", "pmcid", "headings", "substances", "markup"):
+        filled = [bool(getattr(m, field)) for m in every]
+        assert any(filled), field
+        assert not all(filled), field
+    assert {mark.tag for m in every for mark in m.markup} == {"sup", "sub", "i", "b"}
 
 
 def test_no_sentence_stands_twice(documents: dict[str, Document]) -> None:
@@ -158,4 +200,4 @@ def test_the_splitter_finds_nearly_all_gold_sentences(golden: Golden, documents:
 
 
 def test_the_sample_is_small() -> None:
-    assert sum(path.stat().st_size for path in SAMPLE.iterdir()) < 600_000
+    assert sum(path.stat().st_size for path in SAMPLE.iterdir()) < 700_000

@@ -18,7 +18,7 @@ def test_the_environment_names_the_index(folder: Path, monkeypatch: pytest.Monke
     with pytest.raises(bioqa.BioqaError, match="no index is named"):
         bioqa.open_index()
     monkeypatch.setenv("BIOQA_INDEX", str(folder / "sample-index"))
-    assert bioqa.open_index().stats().documents == 165
+    assert bioqa.open_index().stats().documents == 168
 
 
 def test_building_again_loads_nothing_more(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_the_sample_is_indexed_and_nothing_else_is_done(indexing: Run, tmp_path:
     for _ in range(2):
         result = indexing("demo", "--only-index", "--index", where)
         assert (result.code, result.out) == (0, "")
-        assert indexed(indexing, where) == (165, ["medline.xml"])
+        assert indexed(indexing, where) == (168, ["medline.xml"])
 
 
 def test_the_sample_is_indexed_in_elasticsearch(indexing: Run, elastic_url: str, elastic_name: str) -> None:
@@ -42,14 +42,14 @@ def test_the_sample_is_indexed_in_elasticsearch(indexing: Run, elastic_url: str,
         result = indexing("demo", "--only-index", "--index", where)
         assert (result.code, result.out) == (0, "")
         assert f"into {where}" in result.err
-        assert indexed(indexing, where) == (165, ["medline.xml"])
+        assert indexed(indexing, where) == (168, ["medline.xml"])
 
 
 def test_a_sample_that_is_not_wholly_taken_is_an_error(
     indexing: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rejected = (Rejection("90000007", "the mapping has no such field"),)
-    monkeypatch.setattr(FolderTarget, "commit", lambda self: Applied(upserted=164, rejected=rejected))
+    monkeypatch.setattr(FolderTarget, "commit", lambda self: Applied(upserted=167, rejected=rejected))
     result = indexing("demo", "--only-index", "--index", tmp_path / "sample")
     assert result.code == 2
     assert "rejected citation 90000007: the mapping has no such field" in result.err

@@ -27,7 +27,7 @@ def words(command: Run, tmp_path: Path) -> Path:
     folder = tmp_path / "words"
     result = command("vocabulary", CITATIONS, "-o", folder, "--dimensions", 4, "--min-count", 3)
     assert result.code == 0
-    assert "165 documents" in result.err
+    assert "168 documents" in result.err
     return folder
 
 
