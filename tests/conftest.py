@@ -20,6 +20,12 @@ def _no_secrets_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secret, "_known", set())
 
 
+@pytest.fixture(autouse=True)
+def _no_measured_speed(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What was measured on this machine (`bioqa ranker tune`) changes no ranking in a test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "no-cache"))
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real data beside the checkout; tests on real data skip where it is missing."""

@@ -176,7 +176,7 @@ def train_cascade(
     first: Annotated[str, typer.Option(help="The ranker of all candidates: name or folder.")] = DEFAULT,
     frozen_layers: Annotated[
         int, typer.Option(min=0, help="Number of lower layers that are not trained.")
-    ] = 4,
+    ] = 3,
     minutes: Annotated[float | None, typer.Option(min=1, help="Time limit of training.")] = None,
     dev_questions: Annotated[
         int, typer.Option(min=1, help="Size of the random sample of dev for tuning.")
@@ -228,6 +228,6 @@ def _say_progress(clock: Callable[[], float], every_s: float = 20.0) -> "Callabl
         nonlocal last
         if clock() - last >= every_s:
             last = clock()
-            say(f"{progress.documents}/{progress.of} gold documents: loss {progress.loss:.4f}")
+            say(f"{progress.questions}/{progress.of} questions: loss {progress.loss:.4f}")
 
     return report

@@ -3,11 +3,12 @@
 The encoder reads [CLS] question [SEP] sentence, sentence, … [SEP], so that each sentence is scored in the
 context of the others, and a document costs about half of what its sentences would cost in pairs with the
 question (as in Nogueira and Cho 2019). A sentence's vector is the mean of its pieces' states, joined with the
-extractor's features, so that the encoder need not learn to count matches or positions.
+extractor's features, so that the encoder need not learn to count matches or positions. The state of [CLS]
+says whether the document answers at all.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -28,7 +29,7 @@ class Passage:
     """Consecutive sentences of one document beside the question."""
 
     input: EncoderInput
-    """Its places are all pieces of the sentences."""
+    """Its places are the first piece ([CLS]) and all pieces of the sentences."""
     lengths: Ints
     """[sentences] pieces of each"""
     truncated: int
@@ -40,16 +41,28 @@ class Passage:
         return len(self.input.ids)
 
 
+@dataclass(frozen=True, slots=True)
+class Logits:
+    """What a cross-encoder says of passages."""
+
+    sentences: Tensor
+    """[S] of all sentences of the passages"""
+    passages: Tensor
+    """[P] whether the document answers, judged by this passage"""
+
+
 class CrossEncoder(nn.Module):
-    """Mean state and features of a sentence → 64 (LeakyReLU .1) → 1."""
+    """Two heads over an encoder, each → 64 (LeakyReLU .1) → 1.
+
+    A sentence: mean state and features; a document: the state of [CLS].
+    """
 
     def __init__(self, encoder: Encoder, features: int, hidden: int = 64) -> None:
         super().__init__()
         self.encoder = encoder
         self.features = features
-        self.head = nn.Sequential(
-            nn.Linear(encoder.width + features, hidden), nn.LeakyReLU(0.1), nn.Linear(hidden, 1)
-        )
+        self.head = _head(encoder.width + features, hidden)
+        self.document_head = _head(encoder.width, hidden)
 
     def passages(self, question: str, sentences: Sequence[str]) -> list[Passage]:
         """A document's sentences in as few sequences as possible, of similar lengths."""
@@ -59,33 +72,43 @@ class CrossEncoder(nn.Module):
         made = []
         for group in _groups(texts, most, room):
             kept = [text.ids[:most] for text in group]
+            read = self.encoder.passage(asked.ids, concatenate(kept))
             made.append(
                 Passage(
-                    self.encoder.passage(asked.ids, concatenate(kept)),
+                    replace(read, places=np.concatenate([[0], read.places])),
                     np.array([len(ids) for ids in kept], dtype=np.int64),
                     sum(len(text.ids) > most for text in group),
                 )
             )
         return made
 
-    def score(self, passages: Sequence[Passage], features: Floats, *, half_precision: bool = False) -> Floats:
-        """[S] logits, without gradients. ``half_precision``: bfloat16 on a CPU too, if that is faster."""
-        half = half_precision or self.encoder.device.type == "cuda"
+    def score(self, passages: Sequence[Passage], features: Floats) -> tuple[Floats, Floats]:
+        """[S] and [P] logits, without gradients. On a GPU the encoder reads in bfloat16."""
+        half = self.encoder.device.type == "cuda"
         with torch.inference_mode(), torch.autocast(self.encoder.device.type, torch.bfloat16, enabled=half):
-            scores = self(passages, torch.from_numpy(features).float())
-        logits: Floats = scores.float().numpy()
-        return logits
+            logits = self(passages, torch.from_numpy(features).float())
+        return logits.sentences.float().numpy(), logits.passages.float().numpy()
 
-    def forward(self, passages: Sequence[Passage], features: Tensor) -> Tensor:
-        """[S, features] → [S] logits, independent of other passages in the batch except for rounding."""
+    def forward(self, passages: Sequence[Passage], features: Tensor) -> Logits:
+        """Of passages and [S, features], independent of other passages in the batch except for rounding."""
         states = self.encoder.states([passage.input for passage in passages])[:, 0]
+        # Each passage's row of [CLS] comes before those of its sentences.
+        firsts = torch.zeros(len(states), dtype=torch.bool)
+        lengths = torch.tensor([passage.lengths.sum() for passage in passages], dtype=torch.int64)
+        firsts[torch.cumsum(lengths + 1, 0) - lengths - 1] = True
+        of_documents: Tensor = self.document_head(states[firsts]).squeeze(1)
+        states = states[~firsts]
         lengths = torch.from_numpy(concatenate(passage.lengths for passage in passages))
         sentences = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
         sums = states.new_zeros(len(lengths), states.shape[1]).index_add(0, sentences, states)
         # A sentence without a piece (control characters only) has a zero vector beside its features.
         means = sums / lengths.clamp(min=1).unsqueeze(1)
-        scores: Tensor = self.head(torch.cat([means, features], dim=1)).squeeze(1)
-        return scores
+        of_sentences: Tensor = self.head(torch.cat([means, features], dim=1)).squeeze(1)
+        return Logits(of_sentences, of_documents)
+
+
+def _head(width: int, hidden: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(width, hidden), nn.LeakyReLU(0.1), nn.Linear(hidden, 1))
 
 
 def sentence_texts(document: Document) -> tuple[str, ...]:

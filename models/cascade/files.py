@@ -2,14 +2,18 @@
 ``encoder`` (the fine-tuned encoder with its tokeniser, as transformers writes them).
 
 It is self-contained, so that it can be moved, and does not change when another ranker becomes the default.
+The bundled one is smaller: its encoder is compact (bioqa.models.encoders.compact), and it names a bundled
+ranker, by name and hash, in place of ``first``.
 """
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
@@ -17,13 +21,17 @@ from bioqa.models import bundled, checkpoint
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed, Tuned
+from bioqa.models.cascade.speed import kept
+from bioqa.models.encoders.compact import used_pieces, write_compact
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.features.extractor import feature_counts
 from bioqa.models.folders import put_back, written_whole
 from bioqa.models.rankers.registry import ARCHITECTURES
 from bioqa.models.reranker import Reranker
 
-FORMAT = 2
+FORMAT = 3
+_OLD_FORMAT = 2
+"""Without a head for documents."""
 KIND = "cascade"
 
 
@@ -45,52 +53,95 @@ def save(cascade: Cascade, tokeniser: Any, folder: Path) -> None:
     with written_whole(folder) as unfinished:
         cascade.reader.encoder.transformer.save_pretrained(unfinished / "encoder")
         tokeniser.save_pretrained(unfinished / "encoder")
-        save_file(cascade.reader.head.state_dict(), unfinished / "head.safetensors")
         checkpoint.save(cascade.first.checkpoint, unfinished / "first")
-        config = {
-            "format": FORMAT,
-            "kind": KIND,
-            "combination": asdict(cascade.combination),
-            "speed": asdict(cascade.speed),
-            "calibration": asdict(cascade.calibration),
-            **cascade.record,
-        }
-        text = json.dumps(config, indent=1, allow_nan=False)
-        (unfinished / "config.json").write_text(text + "\n", encoding="utf-8")
+        _write_rest(cascade, unfinished, {})
 
 
-def load(folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto") -> Cascade:
-    """Raises CascadeError, CheckpointError or EncoderError, naming the folder and what is wrong with it."""
+def save_compact(cascade: Cascade, tokeniser: Any, texts: Iterable[str], folder: Path) -> None:
+    """Write the cascade as it is bundled: compact, with the word pieces of ``texts``.
+
+    Raises BioqaError if its first ranker is not a bundled one, or its tokeniser's model is not WordPiece.
+    """
+    first = cascade.first
+    if first.name not in bundled.available() or Reranker.load(first.name).hash != first.hash:
+        raise CascadeError(f"its first ranker {first.name} is not bundled")
+    used = used_pieces(tokeniser, texts)
+    with written_whole(folder) as unfinished:
+        write_compact(cascade.reader.encoder.transformer, tokeniser, used, unfinished / "encoder")
+        _write_rest(cascade, unfinished, {"first": {"bundled": first.name, "hash": first.hash}})
+
+
+def _write_rest(cascade: Cascade, folder: Path, more: dict[str, Any]) -> None:
+    reader = cascade.reader
+    heads = {f"sentence.{name}": value for name, value in reader.head.state_dict().items()}
+    heads |= {f"document.{name}": value for name, value in reader.document_head.state_dict().items()}
+    save_file(heads, folder / "head.safetensors")
+    config = {
+        "format": FORMAT,
+        "kind": KIND,
+        "combination": asdict(cascade.combination),
+        "speed": asdict(cascade.speed),
+        "calibration": asdict(cascade.calibration),
+        **more,
+        **cascade.record,
+    }
+    text = json.dumps(config, indent=1, allow_nan=False)
+    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+
+
+def load(
+    folder: Path, *, budget_ms: float = BUDGET_MS, device: str = "auto", as_stored: bool = False
+) -> Cascade:
+    """With this machine's speed on a CPU, if that was measured, unless it is wanted ``as_stored``.
+
+    Raises CascadeError, CheckpointError or EncoderError, naming the folder and what is wrong with it."""
     put_back(folder)
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
         found = config.pop("format"), config.pop("kind")
-        if found != (FORMAT, KIND):
+        if found not in ((FORMAT, KIND), (_OLD_FORMAT, KIND)):
             raise CascadeError(f"format and kind {found}, this version reads {(FORMAT, KIND)}")
         combination = Combination(**config.pop("combination"))
         speed = Speed(**config.pop("speed"))
         calibration = Calibration(**config.pop("calibration"))
+        bundled_first = config.pop("first", None)
+        if bundled_first is not None:
+            bundled_first = str(bundled_first["bundled"]), str(bundled_first["hash"])
     except CascadeError as error:
         raise CascadeError(f"{path}: {error}") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CascadeError(f"{path}: {error!r}") from error
-    first = Reranker.load(folder / "first")
+    first = Reranker.load(bundled_first[0] if bundled_first else folder / "first")
+    if bundled_first and first.hash != bundled_first[1]:
+        raise CascadeError(f"{path}: made for another ranker {first.name} than the bundled one")
     if ARCHITECTURES[first.checkpoint.settings.ranker].units != "sentences":
         raise CascadeError(f"{folder / 'first'}: its ranker gives sentences no scores")
     encoder = Encoder.load(str(folder / "encoder"), device=device)
     reader = CrossEncoder(encoder, feature_counts(first.checkpoint.settings.features)[1])
     head = folder / "head.safetensors"
     try:
-        reader.head.load_state_dict(load_file(head), strict=True)
+        weights = load_file(head)
+        if found[0] == _OLD_FORMAT:
+            weights = {f"sentence.{name}": value for name, value in weights.items()}
+            weights |= {
+                f"document.{name}": torch.zeros_like(value)
+                for name, value in reader.document_head.state_dict().items()
+            }
+        for part, module in (("sentence", reader.head), ("document", reader.document_head)):
+            own = {name: value for name, value in weights.items() if name.startswith(f"{part}.")}
+            module.load_state_dict({name.partition(".")[2]: value for name, value in own.items()})
     except (OSError, SafetensorError, RuntimeError) as error:
         raise CascadeError(f"{head}: {error}") from error
+    fingerprint = _fingerprint(folder, first, encoder)
+    if not as_stored and encoder.device.type == "cpu":
+        speed = kept(fingerprint, torch.get_num_threads()) or speed
     return Cascade(
         first,
         reader,
         Tuned(combination, speed, calibration),
         name=folder.name,
-        fingerprint=_fingerprint(folder, first, encoder),
+        fingerprint=fingerprint,
         record=config,
         budget_ms=budget_ms,
     )

@@ -1,35 +1,38 @@
-"""Fine-tuning a cross-encoder on gold documents, and on irrelevant ones of the same questions.
+"""Fine-tuning a cross-encoder on gold documents beside irrelevant ones of the same questions.
 
-The loss of a gold document is a softmax over its sentences (which of them answer?) plus cross-entropy (does
-this one?). For an irrelevant document paired with it, it is cross-entropy alone, plus a logistic loss by
-which the gold document's best sentence must outscore its best. An interrupted training resumes from its last
-saved state.
+A step reads some questions, each with a few of its gold documents and a few of the irrelevant ones that the
+first ranker puts highest. The loss of a gold document's sentences is a softmax over them (which of them
+answer?) plus cross-entropy (does this one?); irrelevant documents' sentences have cross-entropy alone. The
+loss of the documents is a softmax of each gold one against all irrelevant ones, plus cross-entropy. What is
+kept is the average of the weights along the way (Polyak and Juditsky 1992), which varies less than the last
+ones. An interrupted training resumes from its last saved state.
 """
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, softplus
+from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax
 from torch.nn.utils import clip_grad_norm_
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.evaluation import SentenceCase, sentence_auc
 from bioqa.models.arrays import Booleans, Floats
-from bioqa.models.cascade.encoder import CrossEncoder, sentence_texts
+from bioqa.models.cascade.encoder import CrossEncoder, Logits, sentence_texts
 from bioqa.models.features.extractor import FeatureSet, Scaling
 from bioqa.models.rankers.registry import learned_state
+from bioqa.models.reranker import Reranker
 from bioqa.models.training.data import Pool, Prepared
 from bioqa.models.training.rates import rate_factor
 from bioqa.models.training.state import Snapshot, StateFile, moments, set_moments
 
 RIVALS = 20
-"""Irrelevant documents are drawn from this many of the best irrelevant candidates."""
+"""Irrelevant documents are drawn from this many of the first ranker's best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +46,52 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class GoldDocument:
-    """A gold document some of whose sentences are relevant, and some not."""
+    """A relevant document."""
 
-    question: str
     text: Text
     labels: Booleans
     """[sentences]"""
+
+    @property
+    def teaches_sentences(self) -> bool:
+        """Whether some of its sentences are relevant and some are not: others say nothing of the choice."""
+        return bool(self.labels.any() and not self.labels.all())
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A question with its gold documents, and the irrelevant ones that the first ranker puts highest."""
+
+    question: str
+    gold: Sequence[GoldDocument]
     rivals: Sequence[Text] = ()
-    """Irrelevant documents among the question's best candidates."""
+    """Best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrossSettings:
     """How a cross-encoder is fine-tuned."""
 
-    frozen_layers: int = 4
+    frozen_layers: int = 3
     learning_rate: float = 7e-5
+    """Of the uppermost layer."""
+    layer_decay: float = 0.93
+    """Each layer learns at this multiple of the rate of the one above it."""
     head_learning_rate: float = 1e-3
-    documents_per_step: int = 4
-    passes: int = 2
-    """Passes over the gold documents, each in another order."""
-    rival_share: float = 0.5
-    """Probability that an irrelevant document is drawn and read beside a gold one."""
+    questions_per_step: int = 2
+    gold_documents: int = 4
+    """Of a question and step, at most."""
+    rivals: int = 3
+    """Irrelevant documents of a question and step, at most."""
+    passes: int = 4
+    """Passes over the questions, each in another order."""
+    rival_weight: float = 0.5
+    """Weight of the loss over irrelevant documents' sentences."""
     document_weight: float = 0.5
-    """Weight of the logistic loss over the two documents' best sentences."""
-    warm_up: float = 0.06
+    """Weight of the loss over documents."""
+    average: float = 0.99
+    """Decay of the running average of the weights."""
+    warm_up: float = 0.03
     """Share of training during which the rates rise; afterwards they fall linearly."""
     minutes: float = float("inf")
     """Time limit: training ends then, or after all passes."""
@@ -78,7 +102,7 @@ class CrossSettings:
 class FittingProgress:
     """How far training has come after a step."""
 
-    documents: int
+    questions: int
     """Seen so far, each once a pass."""
     of: int
     """To be seen in all passes."""
@@ -86,33 +110,41 @@ class FittingProgress:
     """The mean of the last 25 steps."""
     seconds: float
     """Since the beginning, earlier sessions included."""
+    curve: tuple[tuple[int, float], ...] = ()
+    """The loss every 25 steps: questions seen, mean loss since the point before."""
 
 
-def gold_documents(
-    prepared: Sequence[Prepared], scaling: Scaling, features: FeatureSet, rivals: int = RIVALS
-) -> list[GoldDocument]:
-    """Gold documents with both relevant and irrelevant sentences: others teach nothing about the choice."""
-    found = []
+def question_groups(prepared: Sequence[Prepared], first: Reranker, rivals: int = RIVALS) -> list[Group]:
+    """The questions that have a gold document in the index."""
+    scaling, features = first.checkpoint.scaling, first.checkpoint.settings.features
+    made = []
     for question in prepared:
         pool = question.retrieved
-        irrelevant = [
-            text
-            for text, gold in zip(_texts(pool, scaling, features, rivals), pool.relevant, strict=False)
-            if not gold
-        ]
+        body = question.response.question.body.strip()
+        texts = {
+            candidate.document.url: text
+            for candidate, text in zip(pool.candidates, _texts(pool, scaling, features), strict=True)
+        }
+        relevant = set(question.response.documents)
+        ranked = [d.document.url for d in first.rank(body, pool.candidates).documents]
+        irrelevant = [texts[url] for url in ranked if url not in relevant]
         ends = np.cumsum([len(c.document.sentences) for c in question.gold.candidates])[:-1]
-        labels_of = np.split(question.gold.labels, ends)
-        for text, labels in zip(_texts(question.gold, scaling, features), labels_of, strict=True):
-            if labels.any() and not labels.all():
-                found.append(GoldDocument(question.response.question.body, text, labels, irrelevant))
-    return found
+        of_gold = _texts(question.gold, scaling, features)
+        gold = [
+            GoldDocument(text, labels)
+            for text, labels in zip(of_gold, np.split(question.gold.labels, ends), strict=True)
+        ]
+        gold = [document for document in gold if document.text.sentences]
+        if gold:
+            made.append(Group(body, gold, [text for text in irrelevant if text.sentences][:rivals]))
+    return made
 
 
-def _texts(pool: Pool, scaling: Scaling, features: FeatureSet, most: int | None = None) -> list[Text]:
-    """The first ``most`` candidates, those without sentences included."""
+def _texts(pool: Pool, scaling: Scaling, features: FeatureSet) -> list[Text]:
+    """The candidates, those without sentences included."""
     scaled = scaling.apply(pool.features, features).sentences
     made, begin = [], 0
-    for candidate in pool.candidates[:most]:
+    for candidate in pool.candidates:
         end = begin + len(candidate.document.sentences)
         made.append(Text(sentence_texts(candidate.document), scaled[begin:end]))
         begin = end
@@ -121,44 +153,174 @@ def _texts(pool: Pool, scaling: Scaling, features: FeatureSet, most: int | None 
 
 def fit(
     model: CrossEncoder,
-    documents: Sequence[GoldDocument],
+    groups: Sequence[Group],
     settings: CrossSettings,
     state: StateFile | None = None,
     save_every_s: float = 240.0,
     progress: Callable[[FittingProgress], None] = lambda progress: None,
 ) -> FittingProgress:
-    """Train in place: passes over the documents in random order, no dropout.
+    """Train in place: passes over the questions in random order, no dropout.
 
     ``state``: a file to save training in every ``save_every_s`` seconds and at the end, and to resume from.
-    Raises BioqaError if there is no document.
+    Raises BioqaError if no gold document has both relevant and irrelevant sentences.
     """
-    if not documents:
+    if not any(document.teaches_sentences for group in groups for document in group.gold):
         raise BioqaError("no gold document has both relevant and irrelevant sentences: nothing to learn from")
     model.encoder.freeze(settings.frozen_layers)
     model.eval()
-    order = _order(documents, settings)
-    optimiser = _optimiser(model, settings)
-    done, spent = (0, 0.0) if state is None else _resume(state, model, optimiser)
-    rates = [group["lr"] for group in (*_groups(model, settings),)]
-    losses: list[float] = []
+    run = _Run.begun(model, settings)
+    if state is not None:
+        run.resume(state)
+    order = _order(groups, settings)
     begun = kept = time.monotonic()
-    seconds = spent
-    while done < len(order) and seconds < 60 * settings.minutes:
-        share = max(done / len(order), seconds / (60 * settings.minutes))
-        for group, rate in zip(optimiser.param_groups, rates, strict=True):
-            group["lr"] = rate * rate_factor(share, settings.warm_up)
-        step = order[done : done + settings.documents_per_step]
-        losses.append(_step(model, step, optimiser, settings, done))
-        done += len(step)
-        seconds = spent + time.monotonic() - begun
-        progress(FittingProgress(done, len(order), float(np.mean(losses[-25:])), seconds))
+    before = run.seconds
+    while run.questions < len(order) and run.seconds < 60 * settings.minutes:
+        run.set_rates(max(run.questions / len(order), run.seconds / (60 * settings.minutes)))
+        run.step(order[run.questions : run.questions + settings.questions_per_step])
+        run.seconds = before + time.monotonic() - begun
+        progress(run.progress(len(order)))
         if state is not None and time.monotonic() - kept > save_every_s:
-            _save(state, model, optimiser, done, seconds)
+            run.save(state)
             kept = time.monotonic()
     if state is not None:
-        _save(state, model, optimiser, done, seconds)
+        run.save(state)
+    run.use_average()
     model.encoder.freeze()
-    return FittingProgress(done, len(order), float(np.mean(losses[-25:])) if losses else 0.0, seconds)
+    return run.progress(len(order))
+
+
+class _Run:
+    """A training in progress."""
+
+    def __init__(
+        self, model: CrossEncoder, settings: CrossSettings, optimiser: torch.optim.Optimizer
+    ) -> None:
+        self._model = model
+        self._settings = settings
+        self._optimiser = optimiser
+        self._rates = [float(group["lr"]) for group in optimiser.param_groups]
+        self._learned = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        self._average = {name: p.detach().clone() for name, p in self._learned.items()}
+        self._losses: list[float] = []
+        self._curve: list[tuple[int, float]] = []
+        self._steps = 0
+        self.questions = 0
+        self.seconds = 0.0
+
+    @classmethod
+    def begun(cls, model: CrossEncoder, settings: CrossSettings) -> "_Run":
+        groups = list(_rate_groups(model, settings))
+        return cls(model, settings, torch.optim.AdamW(groups, weight_decay=0.01))
+
+    def set_rates(self, share: float) -> None:
+        for group, rate in zip(self._optimiser.param_groups, self._rates, strict=True):
+            group["lr"] = rate * rate_factor(share, self._settings.warm_up)
+
+    def step(self, groups: Sequence[Group]) -> None:
+        settings = self._settings
+        # Seeded by the place in training, so that a resumed training draws the same.
+        drawn = [_drawn(group, settings, self.questions + place) for place, group in enumerate(groups)]
+        read = [(g.question, text) for g in drawn for text in (*(d.text for d in g.gold), *g.rivals)]
+        passages = [self._model.passages(question, text.sentences) for question, text in read]
+        features = torch.from_numpy(np.concatenate([text.features for _, text in read])).float()
+        # bfloat16 takes half of the time if the processor supports it; weights stay in single precision.
+        with torch.autocast(self._model.encoder.device.type, torch.bfloat16):
+            logits = self._model([p for made in passages for p in made], features)
+        loss = group_loss(drawn, *_by_document(logits, [text for _, text in read], passages), settings)
+        self._optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        clip_grad_norm_(self._learned.values(), 1.0)
+        self._optimiser.step()
+        self._steps += 1
+        self.questions += len(groups)
+        self._losses.append(float(loss.item()))
+        if self._steps % 25 == 0:
+            self._curve.append((self.questions, float(np.mean(self._losses[-25:]))))
+        # The first weights say little of the last ones: the average forgets them sooner.
+        decay = min(settings.average, self._steps / (self._steps + 10))
+        with torch.no_grad():
+            for name, kept in self._average.items():
+                kept.lerp_(self._learned[name], 1 - decay)
+
+    def use_average(self) -> None:
+        """Give the model the average of its weights."""
+        with torch.no_grad():
+            for name, kept in self._average.items():
+                self._learned[name].copy_(kept)
+
+    def progress(self, of: int) -> FittingProgress:
+        loss = float(np.mean(self._losses[-25:])) if self._losses else 0.0
+        return FittingProgress(self.questions, of, loss, self.seconds, tuple(self._curve))
+
+    def save(self, state: StateFile) -> None:
+        tensors = {f"model/{name}": value for name, value in learned_state(self._model).items()}
+        tensors |= {f"average/{name}": value for name, value in self._average.items()}
+        tensors |= {f"optimiser/{name}": value for name, value in moments(self._optimiser).items()}
+        values = {
+            "questions": self.questions,
+            "steps": self._steps,
+            "seconds": self.seconds,
+            "curve": self._curve,
+            "losses": self._losses[-25:],
+        }
+        state.save(Snapshot(tensors, values))
+
+    def resume(self, state: StateFile) -> None:
+        """Go on where the state was saved. Raises BioqaError."""
+        if (snapshot := state.load()) is None:
+            return
+        try:
+            weights, average = snapshot.under("model"), snapshot.under("average")
+            _require_same(weights, learned_state(self._model))
+            _require_same(average, self._average)
+            self._model.load_state_dict(self._model.state_dict() | weights)
+            set_moments(self._optimiser, snapshot.under("optimiser"))
+            for name, kept in self._average.items():
+                kept.copy_(average[name])
+            self.questions, self._steps = int(snapshot.values["questions"]), int(snapshot.values["steps"])
+            self.seconds = float(snapshot.values["seconds"])
+            self._losses = [float(loss) for loss in snapshot.values["losses"]]
+            self._curve = [(int(seen), float(loss)) for seen, loss in snapshot.values["curve"]]
+        except (RuntimeError, KeyError, ValueError, TypeError) as error:
+            raise state.damaged(error) from error
+
+
+def _require_same(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
+    if found.keys() != wanted.keys():
+        raise ValueError("weights of another model")
+
+
+def _by_document(
+    logits: Logits, texts: Sequence[Text], passages: Sequence[Sequence[object]]
+) -> tuple[list[Tensor], Tensor]:
+    """Each document's sentences' logits, and [D] the documents': of their best passage."""
+    sentences = list(torch.split(logits.sentences.float(), [len(text.sentences) for text in texts]))
+    best = [part.max() for part in torch.split(logits.passages.float(), [len(made) for made in passages])]
+    return sentences, torch.stack(best)
+
+
+def group_loss(
+    groups: Sequence[Group], sentences: Sequence[Tensor], documents: Tensor, settings: CrossSettings
+) -> Tensor:
+    """Of the groups' documents in turn, gold ones first: their sentences' logits, and [D] their own."""
+    of_gold, of_rivals, of_documents = [], [], []
+    place = 0
+    for group in groups:
+        for document in group.gold:
+            if document.teaches_sentences:
+                of_gold.append(loss_of(sentences[place], torch.from_numpy(document.labels)))
+            place += 1
+        for _ in group.rivals:
+            scores = sentences[place]
+            of_rivals.append(binary_cross_entropy_with_logits(scores, torch.zeros_like(scores)))
+            place += 1
+        if group.gold and group.rivals:
+            own = documents[place - len(group.gold) - len(group.rivals) : place]
+            of_documents.append(document_loss(own[: len(group.gold)], own[len(group.gold) :]))
+    parts = ((of_gold, 1.0), (of_rivals, settings.rival_weight), (of_documents, settings.document_weight))
+    weighted = [weight * torch.stack(losses).mean() for losses, weight in parts if losses]
+    # 0 if what was drawn teaches nothing: no irrelevant document, and no sentence to be told from others.
+    return torch.stack([0 * documents.sum(), *weighted]).sum()
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
@@ -167,98 +329,59 @@ def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
     return listwise + binary_cross_entropy_with_logits(logits, labels.float())
 
 
-def auc_of(model: CrossEncoder, documents: Sequence[GoldDocument], *, half_precision: bool = False) -> float:
-    """Mean area under the ROC curve within these documents."""
+def document_loss(gold: Tensor, rivals: Tensor) -> Tensor:
+    """Of a question's [G] and [R] logits: softmax of each gold document against all rivals, plus
+    cross-entropy.
+    """
+    beside = torch.cat([gold.unsqueeze(1), rivals.expand(len(gold), -1)], dim=1)
+    labels = torch.cat([torch.ones_like(gold), torch.zeros_like(rivals)])
+    against = -log_softmax(beside, dim=1)[:, 0].mean()
+    return against + binary_cross_entropy_with_logits(torch.cat([gold, rivals]), labels)
+
+
+def auc_of(model: CrossEncoder, groups: Sequence[Group]) -> float | None:
+    """Mean area under the ROC curve within the gold documents; None if none tells sentences apart."""
     cases = []
-    for document in documents:
-        passages = model.passages(document.question, document.text.sentences)
-        scores = model.score(passages, document.text.features, half_precision=half_precision)
-        cases.append(SentenceCase(scores, document.labels))
-    return sentence_auc(cases)
+    for group in groups:
+        for document in group.gold:
+            if document.teaches_sentences:
+                passages = model.passages(group.question, document.text.sentences)
+                scores, _ = model.score(passages, document.text.features)
+                cases.append(SentenceCase(scores, document.labels))
+    return sentence_auc(cases) if cases else None
 
 
-def _order(documents: Sequence[GoldDocument], settings: CrossSettings) -> list[GoldDocument]:
+def _order(groups: Sequence[Group], settings: CrossSettings) -> list[Group]:
     shuffled = []
     for number in range(settings.passes):
-        once = list(documents)
+        once = list(groups)
         random.Random(1000 * settings.seed + number).shuffle(once)  # noqa: S311
         shuffled += once
     return shuffled
 
 
-def _step(
-    model: CrossEncoder,
-    documents: Sequence[GoldDocument],
-    optimiser: torch.optim.Optimizer,
-    settings: CrossSettings,
-    number: int,
-) -> float:
-    drawn = [_rival(document, settings, number + place) for place, document in enumerate(documents)]
-    read = [(document.question, document.text) for document in documents]
-    read += [(d.question, rival) for d, rival in zip(documents, drawn, strict=True) if rival is not None]
-    passages = [p for question, text in read for p in model.passages(question, text.sentences)]
-    features = torch.from_numpy(np.concatenate([text.features for _, text in read])).float()
-    # bfloat16 takes two thirds of the time if the processor supports it; weights stay in single precision.
-    with torch.autocast(model.encoder.device.type, torch.bfloat16):
-        logits = model(passages, features)
-    of_texts = list(logits.float().split([len(text.sentences) for _, text in read]))
-    of_rivals = iter(of_texts[len(documents) :])
-    losses = []
-    for document, rival, scores in zip(documents, drawn, of_texts, strict=False):
-        losses.append(loss_of(scores, torch.from_numpy(document.labels)))
-        if rival is not None:
-            losses[-1] = losses[-1] + rival_loss(scores, next(of_rivals), settings.document_weight)
-    loss = torch.stack(losses).mean()
-    optimiser.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    clip_grad_norm_(model.parameters(), 1.0)
-    optimiser.step()
-    return float(loss.item())
-
-
-def rival_loss(gold: Tensor, rival: Tensor, document_weight: float) -> Tensor:
-    """Of [S] logits: no sentence of the irrelevant document answers, and its best is below the gold one's."""
-    lower = softplus(rival.max() - gold.max())
-    return binary_cross_entropy_with_logits(rival, torch.zeros_like(rival)) + document_weight * lower
-
-
-def _rival(document: GoldDocument, settings: CrossSettings, number: int) -> Text | None:
-    """Seeded by the document's number in training, so that a resumed training draws the same."""
+def _drawn(group: Group, settings: CrossSettings, number: int) -> Group:
+    """Some of the group's documents; of the irrelevant ones, those that rank higher more often."""
     generator = np.random.default_rng((settings.seed, number))
-    usable = [text for text in document.rivals if text.sentences]
-    if generator.random() >= settings.rival_share or not usable:
-        return None
-    return usable[int(generator.integers(len(usable)))]
+    gold = generator.permutation(len(group.gold))[: settings.gold_documents]
+    usable = [group.gold[i] for i in gold.tolist()]
+    shares = 1 / (4 + np.arange(len(group.rivals)))
+    count = min(settings.rivals, len(group.rivals))
+    if not count:
+        return Group(group.question, usable)
+    rivals = generator.choice(len(shares), count, replace=False, p=shares / shares.sum())
+    return Group(group.question, usable, [group.rivals[i] for i in rivals.tolist()])
 
 
-def _groups(model: CrossEncoder, settings: CrossSettings) -> Iterator[dict[str, Any]]:
-    of_encoder = [p for p in model.encoder.parameters() if p.requires_grad]
-    yield {"params": of_encoder, "lr": settings.learning_rate}
-    yield {"params": list(model.head.parameters()), "lr": settings.head_learning_rate}
-
-
-def _optimiser(model: CrossEncoder, settings: CrossSettings) -> torch.optim.Optimizer:
-    return torch.optim.AdamW(list(_groups(model, settings)), weight_decay=0.01)
-
-
-def _save(
-    state: StateFile, model: CrossEncoder, optimiser: torch.optim.Optimizer, done: int, seconds: float
-) -> None:
-    tensors = {f"model/{name}": value for name, value in learned_state(model).items()}
-    tensors |= {f"optimiser/{name}": value for name, value in moments(optimiser).items()}
-    state.save(Snapshot(tensors, {"documents": done, "seconds": seconds}))
-
-
-def _resume(state: StateFile, model: CrossEncoder, optimiser: torch.optim.Optimizer) -> tuple[int, float]:
-    """Documents seen and seconds spent. Raises BioqaError."""
-    if (snapshot := state.load()) is None:
-        return 0, 0.0
-    try:
-        weights = snapshot.under("model")
-        if weights.keys() != learned_state(model).keys():
-            raise ValueError("weights of another model")
-        model.load_state_dict(model.state_dict() | weights)
-        set_moments(optimiser, snapshot.under("optimiser"))
-        return int(snapshot.values["documents"]), float(snapshot.values["seconds"])
-    except (RuntimeError, KeyError, ValueError, TypeError) as error:
-        raise state.damaged(error) from error
+def _rate_groups(model: CrossEncoder, settings: CrossSettings) -> Iterator[dict[str, Any]]:
+    stack = model.encoder.stack
+    inside: set[int] = set()
+    for height, layer in enumerate(reversed(stack)):
+        learned = [p for p in layer.parameters() if p.requires_grad]
+        inside.update(map(id, layer.parameters()))
+        if learned:
+            yield {"params": learned, "lr": settings.learning_rate * settings.layer_decay**height}
+    if beside := [p for p in model.encoder.parameters() if p.requires_grad and id(p) not in inside]:
+        yield {"params": beside, "lr": settings.learning_rate}
+    heads = [*model.head.parameters(), *model.document_head.parameters()]
+    yield {"params": heads, "lr": settings.head_learning_rate}

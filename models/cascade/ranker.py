@@ -21,6 +21,7 @@ from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Floats
 from bioqa.models.cascade.encoder import CrossEncoder, Passage, sentence_texts
+from bioqa.models.encoders.encoder import processor_has_bfloat16
 from bioqa.models.reranker import Reranker
 
 BUDGET_MS = 1000.0
@@ -42,6 +43,12 @@ class Combination:
     """Scale and offset of the least-squares line that maps the first ranker's sentence scores onto the
     encoder's scale, for sentences that it did not read."""
     unread_offset: float = 0.0
+    relevance_weight: float = 0.0
+    """Weight of the encoder's logit of the document, added to the first ranker's score of the document."""
+    unread_relevance_scale: float = 0.0
+    """Scale and offset of the line that maps the first ranker's scores of documents onto those logits, for
+    documents that the encoder did not read."""
+    unread_relevance_offset: float = 0.0
     most_documents: int = 0
     """Documents that are read at most, whatever the budget; 0: no limit."""
 
@@ -53,20 +60,20 @@ class Combination:
         if type(self.most_documents) is not int or self.most_documents < 0:
             raise CascadeError(f"most_documents {self.most_documents!r} is not a whole number from 0")
 
-    def apply(self, first: Sequence[RankedDocument], read: Sequence[Floats]) -> list[RankedDocument]:
-        """New scores for the documents, in the first ranker's order.
-
-        ``read``: the encoder's scores of the sentences of the first documents; the others were not read.
-        """
+    def apply(self, first: Sequence[RankedDocument], reading: "Reading") -> list[RankedDocument]:
+        """New scores for the documents, in the first ranker's order, the first of which were read."""
         made = []
         for place, document in enumerate(first):
             cheap = np.array(document.sentence_scores, dtype=np.float64)
-            if place < len(read):
-                scores = read[place] + self.sentence_weight * cheap
+            relevance = self.unread_relevance_scale * document.score + self.unread_relevance_offset
+            if place < len(reading.scores):
+                scores = reading.scores[place] + self.sentence_weight * cheap
+                # A document without sentences has nothing that could be read.
+                relevance = reading.relevance[place] if len(scores) else relevance
             else:
                 scores = self.unread_scale * cheap + self.unread_offset
             best = float(scores.max()) if len(scores) else 0.0
-            score = document.score + self.document_weight * best
+            score = document.score + self.document_weight * best + self.relevance_weight * relevance
             made.append(RankedDocument(document.document, score, tuple(scores.tolist())))
         return made
 
@@ -79,7 +86,7 @@ class Speed:
     pieces_per_ms: float
     threads: int
     half_precision: bool = False
-    """Whether a CPU reads in bfloat16: faster, but scores differ in the second decimal between budgets."""
+    """Whether a CPU reads in bfloat16: faster, but scores differ in the second decimal."""
 
     def __post_init__(self) -> None:
         if not (0 <= self.fixed_ms < float("inf") and 0 < self.pieces_per_ms < float("inf")):
@@ -96,6 +103,8 @@ class Reading:
 
     scores: list[Floats]
     """Of each document's sentences."""
+    relevance: list[float]
+    """Logit of each document: of its best passage; 0 for a document without sentences."""
     costs: list[int]
     """Word pieces that each document took."""
     truncated: int
@@ -129,12 +138,18 @@ class Cascade:
         self.name = name
         self.first = first
         self.reader = reader.eval()
+        if reader.encoder.device.type == "cpu":
+            # Each passage alone, which on a CPU takes no longer: so no other one changes its last digits.
+            reader.encoder.budget = 1
+            if tuned.speed.half_precision and processor_has_bfloat16():
+                reader.encoder.halve()
         self.combination = tuned.combination
         self.speed = tuned.speed
         self.calibration = tuned.calibration
         self.budget_ms = _budget(budget_ms)
         self.record = dict(record or {})
-        self._fingerprint = fingerprint
+        self.fingerprint = fingerprint
+        """Hash of the files."""
 
     def with_budget(self, budget_ms: float) -> "Cascade":
         """A copy with another budget, over the same models."""
@@ -144,8 +159,8 @@ class Cascade:
 
     @property
     def hash(self) -> str:
-        """Hash of the files and the budget, as both change the answers."""
-        return sha256(f"{self._fingerprint} {self.budget_ms}".encode()).hexdigest()
+        """Hash of the files, the budget and the speed, as all of them change the answers."""
+        return sha256(f"{self.fingerprint} {self.budget_ms} {self.speed}".encode()).hexdigest()
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -168,7 +183,7 @@ class Cascade:
         combination = self.combination
         readable = first[: combination.most_documents or None]
         reading = self.read(question, readable, self.speed.pieces(self.budget_ms))
-        ranked = combination.apply(first, reading.scores)
+        ranked = combination.apply(first, reading)
         ranked.sort(key=lambda document: -document.score)
         return Ranking(tuple(ranked), reading.truncated)
 
@@ -190,20 +205,26 @@ class Cascade:
                 break
             passages.append(made)
         read = [ranked.document for ranked in documents[: len(passages)]]
-        logits = self._logits(question, read, [passage for made in passages for passage in made])
+        flat = [passage for made in passages for passage in made]
+        sentences, of_passages = self._logits(question, read, flat)
         ends = np.cumsum([len(document.sentences) for document in read], dtype=np.int64)[:-1]
-        scores = np.split(logits, ends) if read else []
+        scores = np.split(sentences, ends) if read else []
+        by_document = np.split(of_passages, np.cumsum([len(made) for made in passages])[:-1]) if read else []
+        relevance = [float(logits.max()) if len(logits) else 0.0 for logits in by_document]
         costs = [sum(passage.cost for passage in made) for made in passages]
-        return Reading(scores, costs, sum(p.truncated for made in passages for p in made))
+        return Reading(scores, relevance, costs, sum(p.truncated for made in passages for p in made))
 
-    def _logits(self, question: str, documents: Sequence[Document], passages: Sequence[Passage]) -> Floats:
+    def _logits(
+        self, question: str, documents: Sequence[Document], passages: Sequence[Passage]
+    ) -> tuple[Floats, Floats]:
+        """Of all sentences, and of all passages."""
         if not passages:
-            return np.zeros(0)
+            return np.zeros(0), np.zeros(0)
         loaded = self.first.checkpoint
         # Only sentence features are used, which do not depend on first-stage scores: 0 will do.
         _, features = self.first.example(question, [Candidate(document, 0.0) for document in documents])
         scaled = loaded.scaling.apply(features, loaded.settings.features).sentences
-        return self.reader.score(passages, scaled, half_precision=self.speed.half_precision)
+        return self.reader.score(passages, scaled)
 
 
 def _budget(budget_ms: float) -> float:

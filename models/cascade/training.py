@@ -2,20 +2,19 @@
 
 import math
 import platform
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from bioqa.models.answers.selection import Calibration
-from bioqa.models.cascade.encoder import CrossEncoder, sentence_texts
+from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.files import save
-from bioqa.models.cascade.fitting import CrossSettings, FittingProgress, auc_of, fit, gold_documents
-from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, Combination, Speed, Tuned
+from bioqa.models.cascade.fitting import CrossSettings, FittingProgress, auc_of, fit, question_groups
+from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, Combination, Tuned
+from bioqa.models.cascade.speed import measure_speed
 from bioqa.models.cascade.tuning import read_questions, tune
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.loading import device_of, open_encoder
@@ -25,8 +24,6 @@ from bioqa.models.training.data import Prepared, Searcher, fingerprint
 from bioqa.models.training.files import Preparing, file_fingerprint, prepare_file
 from bioqa.models.training.sampling import sample
 from bioqa.models.training.state import StateFile, state_path
-
-_SPEED_DOCUMENTS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,7 @@ def train_cascade(
         reader = CrossEncoder(encoder, feature_counts(used)[1])
     vocabulary = first.checkpoint.vocabulary
     train, dev = (prepare_file(index, path, vocabulary, preparing) for path in (plan.train, plan.dev))
-    documents = gold_documents(train, first.checkpoint.scaling, used)
+    groups = question_groups(train, first)
     state = StateFile(
         state_path(plan.output),
         {
@@ -87,7 +84,7 @@ def train_cascade(
             "training questions": fingerprint(train),
         },
     )
-    reached = fit(reader, documents, plan.settings, state, progress=progress)
+    reached = fit(reader, groups, plan.settings, state, progress=progress)
     record = {
         "training": {
             "train": file_fingerprint(plan.train),
@@ -95,13 +92,14 @@ def train_cascade(
             "encoder": Path(plan.encoder).name,
             "encoder_fingerprint": of_encoder,
             **_finite(plan.settings),
-            "gold_documents": len(documents),
-            "documents_seen": reached.documents,
-            "documents_to_see": reached.of,
+            "questions": len(groups),
+            "questions_seen": reached.questions,
+            "questions_to_see": reached.of,
             "seconds": round(reached.seconds),
             "torch": torch.__version__,
             "python": platform.python_version(),
-        }
+        },
+        "curve": [{"questions": seen, "loss": round(loss, 4)} for seen, loss in reached.curve],
     }
     chosen = sample(dev, plan.dev_questions)
     made = finish(first, reader, chosen, plan.output.name, record, plan.tuning)
@@ -128,9 +126,12 @@ def finish(
 
     For tuning, every sentence of the first ranker's best documents is read.
     """
-    budget_ms, half = tuning.budget_ms, tuning.half_precision
+    budget_ms = tuning.budget_ms
     reader.encoder.freeze()
-    speed = measure_speed(first, reader, dev, half)
+    if tuning.half_precision and reader.encoder.device.type == "cpu":
+        reader.encoder.halve()
+    asked = [(q.response.question.body, q.retrieved.candidates) for q in dev]
+    speed = measure_speed(first, reader, asked, tuning.half_precision)
     untuned = Tuned(Combination(), speed, Calibration())
     read = read_questions(
         Cascade(first, reader, untuned, name=name, budget_ms=budget_ms), dev, tuning.documents, progress
@@ -138,8 +139,8 @@ def finish(
     combination, calibration, scores = tune(read, speed.pieces(budget_ms))
     # Not more than was read for tuning.
     combination = replace(combination, most_documents=tuning.documents)
-    if cases := gold_documents(dev, first.checkpoint.scaling, first.checkpoint.settings.features):
-        scores["sentence_auc_encoder"] = auc_of(reader, cases, half_precision=half)
+    if (auc := auc_of(reader, question_groups(dev, first))) is not None:
+        scores["sentence_auc_encoder"] = auc
     scores["dev_questions"] = len(dev)
     return Cascade(
         first,
@@ -149,28 +150,3 @@ def finish(
         record={**record, "scores": scores},
         budget_ms=budget_ms,
     )
-
-
-def measure_speed(
-    first: Reranker, reader: CrossEncoder, questions: Sequence[Prepared], half_precision: bool = False
-) -> Speed:
-    """With torch's present threads: the first ranker's time, and the encoder's for real sentences.
-
-    The best of several measurements, as other work on the machine can only slow them down.
-    """
-    sample = [q for q in questions if q.retrieved.candidates][:7]
-    fixed, rates = [], []
-    for question in sample:
-        body = question.response.question.body
-        begun = time.perf_counter()
-        ranked = first.rank(body, question.retrieved.candidates).documents
-        fixed.append(1000 * (time.perf_counter() - begun))
-        texts = [sentence_texts(d.document) for d in ranked[:_SPEED_DOCUMENTS]]
-        passages = [p for sentences in texts for p in reader.passages(body, sentences)]
-        features = np.zeros((sum(map(len, texts)), reader.features), dtype=np.float32)
-        begun = time.perf_counter()
-        reader.score(passages, features, half_precision=half_precision)
-        rates.append(sum(p.cost for p in passages) / (1000 * (time.perf_counter() - begun)))
-    if not sample:
-        return Speed(0.0, 1.0, torch.get_num_threads(), half_precision)
-    return Speed(min(fixed), max(rates), torch.get_num_threads(), half_precision)

@@ -1,7 +1,8 @@
 """Tuning a cascade: how two rankers' scores become one, chosen on development questions."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from bioqa.models.answers.calibration import calibrate
 from bioqa.models.answers.evaluation import SentenceCase, mean_average_precision, sentence_auc
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration
-from bioqa.models.arrays import Booleans
+from bioqa.models.arrays import Booleans, Floats
 from bioqa.models.cascade.ranker import Cascade, Combination, Reading
 from bioqa.models.training.data import Prepared
 
 DOCUMENT_WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
+RELEVANCE_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 SENTENCE_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
@@ -55,18 +57,26 @@ def read_questions(
 def tune(questions: Sequence[ReadQuestion], pieces: int) -> tuple[Combination, Calibration, dict[str, Any]]:
     """The combination with the highest mean of document MAP and snippet F1 if ``pieces`` are read.
 
-    The weight of the first ranker's sentence scores is chosen first, by AUC within relevant documents.
+    The weight of the first ranker's sentence scores is chosen first, by AUC within relevant documents. Of the
+    two weights of documents, those with a MAP within .01 of the highest are tried with snippets.
     """
     weights = {weight: sentence_weight_auc(questions, weight) for weight in SENTENCE_WEIGHTS}
     sentence_weight = max(weights, key=lambda weight: weights[weight])
-    scale, offset = straight_line(questions, sentence_weight)
+    line = straight_line(*_sentence_scores(questions, sentence_weight))
+    of_documents = straight_line(*_document_scores(questions))
     golden = [q.prepared.response for q in questions]
+    tried = []
+    for weight, relevance in product(DOCUMENT_WEIGHTS, RELEVANCE_WEIGHTS):
+        combination = Combination(weight, sentence_weight, *line, relevance, *of_documents)
+        rankings = [ranking_of(q, combination, pieces) for q in questions]
+        tried.append((document_map(questions, rankings), combination))
+    highest = max(found for found, _ in tried)
     best: tuple[float, Combination, Calibration, dict[str, Any]] | None = None
-    for weight in DOCUMENT_WEIGHTS:
-        combination = Combination(weight, sentence_weight, scale, offset)
+    for found, combination in tried:
+        if found < highest - 0.01:
+            continue
         rankings = [ranking_of(q, combination, pieces) for q in questions]
         calibration, f1 = calibrate(rankings, golden)
-        found = document_map(questions, rankings)
         if best is None or found + f1 > best[0]:
             scores = {"document_map": found, "snippet_f1": f1, "sentence_auc": weights[sentence_weight]}
             best = found + f1, combination, calibration, scores
@@ -76,8 +86,9 @@ def tune(questions: Sequence[ReadQuestion], pieces: int) -> tuple[Combination, C
 
 def ranking_of(question: ReadQuestion, combination: Combination, pieces: float) -> Ranking:
     """The ranking that ``Cascade.rank`` gives if this many word pieces may be read."""
-    fit = int(np.searchsorted(np.cumsum(question.reading.costs), pieces, side="right"))
-    ranked = combination.apply(question.first, question.reading.scores[:fit])
+    reading = question.reading
+    fit = int(np.searchsorted(np.cumsum(reading.costs), pieces, side="right"))
+    ranked = combination.apply(question.first, replace(reading, scores=reading.scores[:fit]))
     ranked.sort(key=lambda document: -document.score)
     return Ranking(tuple(ranked))
 
@@ -93,19 +104,33 @@ def sentence_weight_auc(questions: Sequence[ReadQuestion], weight: float) -> flo
     )
 
 
-def straight_line(questions: Sequence[ReadQuestion], sentence_weight: float) -> tuple[float, float]:
-    """The least-squares line from the first ranker's sentence scores to the combined ones: scale, offset."""
+def straight_line(cheap: Floats, read: Floats) -> tuple[float, float]:
+    """The least-squares line from the first ranker's scores to the encoder's: scale, offset."""
+    if len(cheap) < 2 or float(cheap.std()) < 1e-9:
+        return 1.0, 0.0
+    scale = float(np.cov(cheap, read, bias=True)[0, 1] / cheap.var())
+    return scale, float(read.mean() - scale * cheap.mean())
+
+
+def _sentence_scores(questions: Sequence[ReadQuestion], sentence_weight: float) -> tuple[Floats, Floats]:
+    """The first ranker's and the combined ones, of all sentences that were read."""
     pairs = [
         (np.array(d.sentence_scores), scores)
         for q in questions
         for d, scores in zip(q.first, q.reading.scores, strict=False)
     ]
     cheap = np.concatenate([np.zeros(0), *(x for x, _ in pairs)])
-    read = np.concatenate([np.zeros(0), *(y for _, y in pairs)]) + sentence_weight * cheap
-    if len(cheap) < 2 or float(cheap.std()) < 1e-9:
-        return 1.0, 0.0
-    scale = float(np.cov(cheap, read, bias=True)[0, 1] / cheap.var())
-    return scale, float(read.mean() - scale * cheap.mean())
+    return cheap, np.concatenate([np.zeros(0), *(y for _, y in pairs)]) + sentence_weight * cheap
+
+
+def _document_scores(questions: Sequence[ReadQuestion]) -> tuple[Floats, Floats]:
+    """The first ranker's and the encoder's, of all documents that were read."""
+    pairs = [
+        (document.score, relevance)
+        for q in questions
+        for document, relevance in zip(q.first, q.reading.relevance, strict=False)
+    ]
+    return np.array([x for x, _ in pairs]), np.array([y for _, y in pairs])
 
 
 def document_map(questions: Sequence[ReadQuestion], rankings: Sequence[Ranking]) -> float:

@@ -60,6 +60,14 @@ class Encoder(nn.Module):
         """On a CPU too: bfloat16 takes half the time where the processor has it."""
         self.freeze()
 
+    def halve(self) -> None:
+        """Hold the weights in bfloat16 from now on, for reading alone.
+
+        That takes half the memory, and a fifth to a third of the time where the processor has bfloat16.
+        """
+        self.freeze()
+        self.transformer.bfloat16()
+
     @classmethod
     def load(
         cls,
@@ -82,7 +90,7 @@ class Encoder(nn.Module):
         """Freeze everything (None), nothing (-1), or the embeddings and the lower ``layers``."""
         self.transformer.requires_grad_(layers is not None)
         if layers is not None and layers >= 0:
-            stack = self._stack()
+            stack = self.stack
             if layers > len(stack):
                 raise EncoderError(
                     f"encoder {self.name!r} has {len(stack)} layers: {layers} cannot be frozen"
@@ -218,7 +226,9 @@ class Encoder(nn.Module):
         places = torch.from_numpy(np.concatenate([x.places for x in inputs])).to(self.device)
         return torch.stack([layer[rows, places] for layer in states], dim=1)
 
-    def _stack(self) -> nn.ModuleList:
+    @property
+    def stack(self) -> nn.ModuleList:
+        """The layers, lowest first. Raises EncoderError if they cannot be told."""
         for module in self.transformer.modules():
             if isinstance(module, nn.ModuleList) and len(module) == self.layers:
                 return module
@@ -227,6 +237,11 @@ class Encoder(nn.Module):
     def _encode(self, texts: Any, **options: Any) -> list[Any]:
         encoded: list[Any] = self._backend.encode_batch(list(texts), add_special_tokens=False, **options)
         return encoded
+
+
+def processor_has_bfloat16() -> bool:
+    """Whether it pays to read in bfloat16 on this CPU; elsewhere it is emulated, and slower."""
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def _positions(config: Any, tokeniser: Any) -> int:

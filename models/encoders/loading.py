@@ -19,6 +19,7 @@ from safetensors import SafetensorError
 from torch import nn
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.models.encoders import compact
 
 _POINTER = b"version https://git-lfs"
 
@@ -46,8 +47,14 @@ def open_encoder(name: str) -> tuple[nn.Module, Any, str]:
             tokeniser = transformers.AutoTokenizer.from_pretrained(place, **options)
             if "add_pooling_layer" in signature(kind.__init__).parameters:
                 options["add_pooling_layer"] = False
+            if (Path(place) / compact.FILE).is_file():
+                options |= {"config": config, "state_dict": compact.read_weights(Path(place))}
+                place_of_weights = None
+            else:
+                options["use_safetensors"] = True
+                place_of_weights = place
             transformer, info = kind.from_pretrained(
-                place, dtype=torch.float32, output_loading_info=True, use_safetensors=True, **options
+                place_of_weights, dtype=torch.float32, output_loading_info=True, **options
             )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError) as error:
         if not Path(place).is_dir():

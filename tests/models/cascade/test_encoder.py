@@ -33,19 +33,25 @@ def model(folder: Path) -> CrossEncoder:
 def test_scores_are_those_of_transformers_and_the_head_by_hand(folder: Path, model: CrossEncoder) -> None:
     tokeniser, bert = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
     features = torch.tensor([[0.5, -1.0], [2.0, 0.0], [0.0, 1.0]])
-    first, second = (cast(nn.Linear, model.head[layer]) for layer in (0, 2))
     lengths = [len(tokeniser(text, add_special_tokens=False)["input_ids"]) for text in TEXTS]
     (passage,) = model.passages(QUESTION, TEXTS)
     assert (passage.lengths.tolist(), passage.truncated) == (lengths, 0)
     with torch.inference_mode():
-        scores = model([passage], features)
+        logits = model([passage], features)
         read = tokeniser(QUESTION, " ".join(TEXTS), return_tensors="pt")
         assert passage.input.ids.tolist() == read["input_ids"][0].tolist()
-        states = bert(**read).last_hidden_state[0, -1 - sum(lengths) : -1]
-        for row, own in enumerate(states.split(lengths)):
-            hidden: Any = first.weight @ torch.cat([own.mean(dim=0), features[row]]) + first.bias
-            expected = second.weight @ torch.where(hidden > 0, hidden, 0.1 * hidden) + second.bias
-            assert scores[row].item() == pytest.approx(expected.item(), abs=1e-4)
+        states = bert(**read).last_hidden_state[0]
+        means = [own.mean(dim=0) for own in states[-1 - sum(lengths) : -1].split(lengths)]
+        for mean, given, score in zip(means, features, logits.sentences, strict=True):
+            assert score.item() == pytest.approx(_by_hand(model.head, torch.cat([mean, given])), abs=1e-4)
+        of_document = _by_hand(model.document_head, states[0])
+        assert logits.passages.tolist() == pytest.approx([of_document], abs=1e-4)
+
+
+def _by_hand(head: nn.Sequential, x: torch.Tensor) -> float:
+    first, second = (cast(nn.Linear, head[layer]) for layer in (0, 2))
+    hidden: Any = first.weight @ x + first.bias
+    return float((second.weight @ torch.where(hidden > 0, hidden, 0.1 * hidden) + second.bias).item())
 
 
 def test_company_in_a_batch_changes_nothing(model: CrossEncoder) -> None:
@@ -55,30 +61,35 @@ def test_company_in_a_batch_changes_nothing(model: CrossEncoder) -> None:
     rows = torch.split(features, [3, 1, 3])
     with torch.inference_mode():
         together = model(passages, features)
-        alone = torch.cat([model([x], own) for x, own in zip(passages, rows, strict=True)])
-        backwards = model(passages[::-1], torch.cat(rows[::-1])).split([3, 1, 3])
-    torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(together, torch.cat(backwards[::-1]), atol=1e-5, rtol=1e-5)
+        alone = [model([x], own) for x, own in zip(passages, rows, strict=True)]
+        backwards = model(passages[::-1], torch.cat(rows[::-1]))
+    turned = torch.cat(backwards.sentences.split([3, 1, 3])[::-1])
+    for other in (torch.cat([logits.sentences for logits in alone]), turned):
+        torch.testing.assert_close(together.sentences, other, atol=1e-5, rtol=1e-5)
+    for other in (torch.cat([logits.passages for logits in alone]), backwards.passages.flip(0)):
+        torch.testing.assert_close(together.passages, other, atol=1e-5, rtol=1e-5)
 
 
 def test_a_sentence_is_judged_beside_the_others(model: CrossEncoder) -> None:
     features = torch.zeros(2, 2)
     with torch.inference_mode():
-        one, other = (model(model.passages(QUESTION, [TEXTS[0], x]), features)[0] for x in TEXTS[1:])
+        one, other = (
+            model(model.passages(QUESTION, [TEXTS[0], x]), features).sentences[0] for x in TEXTS[1:]
+        )
     assert abs(one - other) > 1e-4
 
 
 def test_features_count(model: CrossEncoder) -> None:
     passages = model.passages(QUESTION, TEXTS[:1])
     with torch.inference_mode():
-        scores = [model(passages, torch.tensor([[x, 0.0]])).item() for x in (0.0, 5.0)]
+        scores = [model(passages, torch.tensor([[x, 0.0]])).sentences.item() for x in (0.0, 5.0)]
     assert abs(scores[0] - scores[1]) > 1e-3
 
 
 def test_long_sentences_are_cut_and_say_so(model: CrossEncoder) -> None:
     made = model.passages(QUESTION, ["drug", "drug " * 200, "drug cures"])
     assert sum(passage.truncated for passage in made) == 1
-    assert [len(passage.input.places) for passage in made] == [p.lengths.sum() for p in made]
+    assert [len(passage.input.places) for passage in made] == [1 + p.lengths.sum() for p in made]
     assert max(passage.cost for passage in made) == 64
 
 
@@ -95,7 +106,7 @@ def test_a_long_document_is_read_in_as_few_passages_of_like_length(
     assert max(filled) <= room
     assert len(filled) <= 2 * ceil(sum(lengths) / room)
     for passage in passages:
-        own = passage.input.ids[passage.input.places]
+        own = passage.input.ids[passage.input.places][1:]
         assert (own == own[0]).all()
 
 
@@ -104,14 +115,15 @@ def test_sentences_without_a_piece_have_their_features_alone(model: CrossEncoder
     passages = model.passages(QUESTION, texts)
     assert passages[0].lengths[0] == 0
     with torch.inference_mode():
-        empty = model(passages, torch.ones(2, 2))[0]
+        empty = model(passages, torch.ones(2, 2)).sentences[0]
         expected = model.head(torch.cat([torch.zeros(model.encoder.width), torch.ones(2)]))
     assert empty.item() == pytest.approx(expected.item(), abs=1e-5)
 
 
 def test_no_sentences(model: CrossEncoder) -> None:
     assert model.passages(QUESTION, []) == []
-    assert model([], torch.zeros(0, 2)).shape == (0,)
+    logits = model([], torch.zeros(0, 2))
+    assert logits.sentences.shape == logits.passages.shape == (0,)
 
 
 def test_sentences_in_reading_order() -> None:
@@ -122,13 +134,19 @@ def test_sentences_in_reading_order() -> None:
     )
 
 
-def test_half_precision_is_close_and_the_same_again(model: CrossEncoder) -> None:
+def test_half_precision_is_close_and_the_same_again(folder: Path, model: CrossEncoder) -> None:
     passages, features = model.passages(QUESTION, TEXTS), np.arange(6, dtype=np.float32).reshape(3, 2)
     single = model.score(passages, features)
     with torch.inference_mode():
-        np.testing.assert_array_equal(single, model(passages, torch.from_numpy(features)).numpy())
-    half = model.score(passages, features, half_precision=True)
-    assert half.dtype == np.float32
-    np.testing.assert_array_equal(half, model.score(passages, features, half_precision=True))
-    np.testing.assert_allclose(half, single, atol=0.1)
-    assert (half != single).any()
+        logits = model(passages, torch.from_numpy(features))
+    for found, expected in zip(single, (logits.sentences, logits.passages), strict=True):
+        np.testing.assert_array_equal(found, expected.numpy())
+    halved = CrossEncoder(Encoder.load(str(folder), device="cpu"), features=2).eval()
+    halved.load_state_dict(model.state_dict())
+    halved.encoder.halve()
+    half = halved.score(passages, features)
+    for found, again, expected in zip(half, halved.score(passages, features), single, strict=True):
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(found, again)
+        np.testing.assert_allclose(found, expected, atol=0.1)
+    assert (half[0] != single[0]).any()

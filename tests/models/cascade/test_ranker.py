@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.models.answers.ranking import RankedDocument
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Speed, Tuned
+from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Reading, Speed, Tuned
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.reranker import Reranker
 from tests.models.encoders.tiny import tiny_encoder
@@ -54,7 +55,7 @@ def test_with_no_budget_it_is_the_first_ranker(make: Make, candidates: list[Cand
 
 
 def test_what_is_read_has_the_encoders_scores(make: Make, candidates: list[Candidate]) -> None:
-    cascade = make(budget_ms=1e5, document_weight=0.5, sentence_weight=0.25)
+    cascade = make(budget_ms=1e5, document_weight=0.5, sentence_weight=0.25, relevance_weight=2.0)
     first = {d.document.pmid: d for d in cascade.first.rank(BODY, candidates).documents}
     for ranked in cascade.rank(BODY, candidates).documents:
         cheap = first[ranked.document.pmid]
@@ -62,10 +63,12 @@ def test_what_is_read_has_the_encoders_scores(make: Make, candidates: list[Candi
         passages = cascade.reader.passages(BODY, texts)
         example, _ = cascade.first.example(BODY, [Candidate(ranked.document, 7.0)])
         with torch.inference_mode():
-            logits = cascade.reader(passages, torch.from_numpy(example.features.sentences).float()).tolist()
-        expected = [x + 0.25 * s for x, s in zip(logits, cheap.sentence_scores, strict=True)]
+            logits = cascade.reader(passages, torch.from_numpy(example.features.sentences).float())
+        pairs = zip(logits.sentences.tolist(), cheap.sentence_scores, strict=True)
+        expected = [x + 0.25 * s for x, s in pairs]
         assert ranked.sentence_scores == pytest.approx(expected, abs=1e-4)
-        assert ranked.score == pytest.approx(cheap.score + 0.5 * max(expected), abs=1e-4)
+        relevance = float(logits.passages.max())
+        assert ranked.score == pytest.approx(cheap.score + 0.5 * max(expected) + 2 * relevance, abs=1e-4)
 
 
 def test_documents_are_read_in_order_until_one_does_not_fit(make: Make, candidates: list[Candidate]) -> None:
@@ -79,6 +82,19 @@ def test_documents_are_read_in_order_until_one_does_not_fit(make: Make, candidat
         assert len(reading.scores) == documents
         for part, scores in zip(reading.scores, whole.scores, strict=False):
             np.testing.assert_allclose(part, scores, atol=1e-5)
+
+
+def test_a_passage_is_read_alone_and_in_bfloat16_where_the_processor_has_it(
+    trained: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for has in (True, False):
+        monkeypatch.setattr("bioqa.models.cascade.ranker.processor_has_bfloat16", lambda has=has: has)
+        reader = CrossEncoder(tiny_encoder(tmp_path / f"{has}"), FEATURES)
+        tuned = Tuned(Combination(), Speed(1.0, 1.0, 1, True), Calibration())
+        Cascade(Reranker(trained, name="toy"), reader, tuned, name="both")
+        (dtype,) = {p.dtype for p in reader.encoder.transformer.parameters()}
+        assert dtype == (torch.bfloat16 if has else torch.float32)
+        assert reader.encoder.budget == 1
 
 
 def test_no_more_documents_are_read_than_were_tuned_on(make: Make, candidates: list[Candidate]) -> None:
@@ -138,10 +154,19 @@ def test_the_combination_by_hand() -> None:
         RankedDocument(DOCUMENTS[1], 0.5, (3.0, -1.0)),
         RankedDocument(document(1), 0.25, ()),
     ]
-    combination = Combination(document_weight=0.5, sentence_weight=0.1, unread_scale=2.0, unread_offset=-1.0)
-    made = combination.apply(documents, [np.array([4.0, -2.0])])
+    combination = Combination(0.5, 0.1, 2.0, -1.0, 0.5, 3.0, 1.0)
+    reading = Reading([np.array([4.0, -2.0])], [7.0], [10], 0)
+    made = combination.apply(documents, reading)
     assert [d.sentence_scores for d in made] == [(4.1, -1.8), (5.0, -3.0), ()]
-    assert [d.score for d in made] == pytest.approx([1 + 0.5 * 4.1, 0.5 + 0.5 * 5.0, 0.25])
+    expected = [1 + 0.5 * 4.1 + 0.5 * 7.0, 0.5 + 0.5 * 5.0 + 0.5 * 2.5, 0.25 + 0.5 * 1.75]
+    assert [d.score for d in made] == pytest.approx(expected)
+
+
+def test_a_document_without_sentences_has_no_relevance_of_its_own() -> None:
+    empty = RankedDocument(document(1), 0.25, ())
+    combination = Combination(relevance_weight=1.0, unread_relevance_scale=2.0)
+    (made,) = combination.apply([empty], Reading([np.zeros(0)], [0.0], [0], 0))
+    assert made.score == pytest.approx(0.25 + 0.5)
 
 
 @pytest.mark.parametrize(

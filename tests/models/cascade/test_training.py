@@ -2,7 +2,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,13 +10,13 @@ from bioqa.bioasq.files import write_submission
 from bioqa.models import checkpoint
 from bioqa.models.cascade import files as cascade_files
 from bioqa.models.cascade.fitting import CrossSettings, FittingProgress
-from bioqa.models.cascade.training import CascadePlan, measure_speed, train_cascade
+from bioqa.models.cascade.training import CascadePlan, train_cascade
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.training.state import state_path
 from tests.models.encoders.tiny import write_tiny
 from tests.models.toys import GOLDEN, ToyIndex
 
-QUICK = CrossSettings(frozen_layers=1, passes=1, documents_per_step=2)
+QUICK = CrossSettings(frozen_layers=1, passes=1, questions_per_step=1)
 
 
 class _Stop(Exception):
@@ -36,7 +35,7 @@ def plan(trained: Checkpoint, tmp_path: Path) -> CascadePlan:
         tmp_path / "train.json",
         tmp_path / "dev.json",
         tmp_path / "out" / "both",
-        CrossSettings(frozen_layers=1),
+        CrossSettings(frozen_layers=1, passes=2),
         device="cpu",
     )
 
@@ -49,8 +48,10 @@ def test_from_files_to_a_cascade_that_answers(plan: CascadePlan, index: ToyIndex
     body = GOLDEN[0].question.body
     assert loaded.rank(body, index.search(body)) == made.rank(body, index.search(body))
     record = json.loads((output / "config.json").read_text())
-    assert record["training"]["gold_documents"] == 10
-    assert record["training"]["documents_seen"] == record["training"]["documents_to_see"] == 20
+    training = record["training"]
+    assert training["questions"] == len(GOLDEN)
+    assert training["questions_seen"] == training["questions_to_see"] == 2 * len(GOLDEN)
+    assert record["curve"] == []
     assert record["training"]["encoder"] == "encoder"
     assert record["scores"]["dev_questions"] == 2
     assert record["speed"]["pieces_per_ms"] > 0
@@ -126,8 +127,3 @@ def test_the_state_of_another_training_is_refused_and_what_differs_is_named(
         train_cascade(change(quick), index)
     state_path(plan.output).unlink()
     train_cascade(change(quick), index)
-
-
-def test_speed_without_a_question_is_a_placeholder(trained: Checkpoint) -> None:
-    nothing: Any = None
-    assert measure_speed(nothing, nothing, []).fixed_ms == 0

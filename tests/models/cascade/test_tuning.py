@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -38,7 +40,7 @@ def read(cascade: Cascade, prepared: list[Prepared]) -> list[ReadQuestion]:
 def test_tuning_sees_the_rankings_that_are_served(
     cascade: Cascade, read: list[ReadQuestion], pieces: int
 ) -> None:
-    combination = Combination(0.5, 0.25, 0.75, -1.0)
+    combination = Combination(0.5, 0.25, 0.75, -1.0, 0.5, 0.3, -0.2)
     serving = Cascade(
         cascade.first,
         cascade.reader,
@@ -61,7 +63,7 @@ def _perfect(read: list[ReadQuestion]) -> list[ReadQuestion]:
         ReadQuestion(
             q.prepared,
             q.first,
-            type(q.reading)([np.where(labels, 9.0, -9.0) for labels in q.labels()], q.reading.costs, 0),
+            replace(q.reading, scores=[np.where(labels, 9.0, -9.0) for labels in q.labels()]),
         )
         for q in read
     ]
@@ -83,19 +85,42 @@ def test_labels_are_those_of_the_documents(read: list[ReadQuestion]) -> None:
             assert labels.tolist() == [gold and text.startswith("Treatment with") for text in texts]
 
 
-def test_the_straight_line_is_that_of_least_squares(read: list[ReadQuestion]) -> None:
+def test_the_straight_line_is_that_of_least_squares() -> None:
+    generator = np.random.default_rng(1)
+    cheap, read = generator.normal(size=20), generator.normal(size=20)
+    assert straight_line(cheap, read) == pytest.approx(tuple(np.polyfit(cheap, read, 1)), abs=1e-9)
+    assert straight_line(np.zeros(0), np.zeros(0)) == (1.0, 0.0)
+    assert straight_line(np.ones(5), read[:5]) == (1.0, 0.0)
+
+
+def test_the_lines_map_the_first_rankers_scores_onto_what_was_read(read: list[ReadQuestion]) -> None:
+    combination, _, _ = tune(read, pieces=100_000)
+    weight = combination.sentence_weight
     cheap = np.concatenate([d.sentence_scores for q in read for d in q.first])
     logits = np.concatenate([s for q in read for s in q.reading.scores])
-    expected = np.polyfit(cheap, logits + 0.5 * cheap, 1)
-    assert straight_line(read, 0.5) == pytest.approx(tuple(expected), abs=1e-4)
-    assert straight_line([], 0.5) == (1.0, 0.0)
+    line = combination.unread_scale, combination.unread_offset
+    assert line == pytest.approx(tuple(np.polyfit(cheap, logits + weight * cheap, 1)), abs=1e-4)
+    scores = [d.score for q in read for d in q.first]
+    relevance = [x for q in read for x in q.reading.relevance]
+    line = combination.unread_relevance_scale, combination.unread_relevance_offset
+    assert line == pytest.approx(tuple(np.polyfit(scores, relevance, 1)), abs=1e-4)
+
+
+def test_a_document_head_that_knows_is_trusted(read: list[ReadQuestion]) -> None:
+    knowing = []
+    for q in read:
+        gold = set(q.prepared.response.documents)
+        logits = [9.0 if d.document.url in gold else -9.0 for d in q.first]
+        scores = [0 * s for s in q.reading.scores]
+        knowing.append(replace(q, reading=replace(q.reading, scores=scores, relevance=logits)))
+    combination, _, scores_of = tune(knowing, pieces=100_000)
+    assert combination.relevance_weight > 0
+    assert scores_of["document_map"] == pytest.approx(2 / 3, abs=1e-6)
 
 
 def test_the_first_rankers_sentence_scores_can_outweigh(read: list[ReadQuestion]) -> None:
     blank = [
-        ReadQuestion(
-            q.prepared, q.first, type(q.reading)([0 * s for s in q.reading.scores], q.reading.costs, 0)
-        )
+        ReadQuestion(q.prepared, q.first, replace(q.reading, scores=[0 * s for s in q.reading.scores]))
         for q in read
     ]
     assert sentence_weight_auc(blank, 0.0) == 0.5
