@@ -91,7 +91,7 @@ def test_a_cascade_is_trained_and_used(command: Run, few: Path, sample_index: Pa
     settings = ("--frozen-layers", 1, "--dev-questions", 2, "--device", "cpu")
     result = command("train-cascade", encoder, *files, *settings, "-o", tmp_path / "both")
     assert result.code == 0, result.err
-    assert "gold documents: loss" in result.err
+    assert "questions: loss" in result.err
     assert "both: document_map" in result.err
     options = ("--index", sample_index, "--ranker", tmp_path / "both", "--json")
     answer = json.loads(command("ask", "Which drugs inhibit PCSK9?", *options).out)
