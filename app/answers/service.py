@@ -30,9 +30,10 @@ from bioqa.app.answers.engine import (
 from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
 from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.answers.reranking import GivenText
+from bioqa.app.answers.similar import similar
 from bioqa.app.answers.supervision import Watched
 from bioqa.app.settings import Settings
-from bioqa.bioasq.domain import Document, Question
+from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import IndexStats, SearchIndex
 
@@ -212,6 +213,10 @@ class Service:
     def documents(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         """Return documents by PMID, without those missing from the index. Raises IndexUnavailable."""
         return self._index.ask(lambda index: index.get(pmids))
+
+    def similar(self, document: Document, size: int) -> list[Candidate]:
+        """Return the articles that are most like it, best first. Raises IndexUnavailable."""
+        return self._index.ask(lambda index: similar(index, document, size))
 
     def stats(self) -> IndexStats:
         """Raises IndexUnavailable."""

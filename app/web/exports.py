@@ -21,6 +21,17 @@ FILES = {ending: FORMATS[name] for ending, name in NAMES.items()}
 Pmids = Annotated[str, Query(max_length=2000)]
 
 
+@router.get("/citations")
+async def chosen_citations(
+    request: Request,
+    all: Pmids,
+    format: Annotated[str, Query(max_length=20)],
+    pmid: Annotated[tuple[str, ...], Query(max_length=MOST)] = (),
+) -> Response:
+    """Return the articles of a page that were chosen, or all, as a file: what the page's form asks for."""
+    return await citations(request, format, ",".join(pmid) or all)
+
+
 @router.get("/citations.{ending}")
 async def citations(request: Request, ending: str, pmid: Pmids) -> Response:
     """Return the citations with these comma-separated PMIDs, in that order, as a file."""

@@ -15,9 +15,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from bioqa.app.answers.service import Service
+from bioqa.app.exports.citing import author_list, nlm, source
+from bioqa.app.exports.links import doi_link, pmc_link, pubmed_link
 from bioqa.app.exports.standing import notice_text, shown_notices, word
 from bioqa.app.version import version
 from bioqa.app.web.exports import FILES
+from bioqa.app.web.kinds import kinds
 
 STATIC = Path(__file__).parent / "static"
 
@@ -68,16 +71,29 @@ def _templates() -> Environment:
     )
     templates.filters |= {"day": _day, "duration": _duration}
     templates.globals |= {
+        "author_list": author_list,
+        "doi_link": doi_link,
+        "ended": _ended,
         "formats": FILES,
         "htmx_config": json.dumps(HTMX),
+        "kinds": kinds,
         "menu": MENU,
+        "nlm": nlm,
         "notice_text": notice_text,
         "notices": shown_notices,
+        "pmc_link": pmc_link,
+        "pubmed_link": pubmed_link,
+        "source": source,
         "standing": word,
         "static": static,
         "version": version(),
     }
     return templates
+
+
+def _ended(text: str) -> str:
+    """With a full stop if it is an abbreviation's: "et al."."""
+    return f"{text}." if text.endswith("et al") else text
 
 
 def _day(moment: datetime) -> str:

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bioqa.app.answers.answering import Answer
+from bioqa.app.web.folding import shown_spans
+from bioqa.app.web.spans import AskedWords, Span, spans
+from bioqa.app.web.spans import Part as SetPart
 from bioqa.bioasq.domain import Document, Part, Section
 from bioqa.models.answers.ranking import RankedDocument
 
@@ -22,8 +25,14 @@ class Mark:
 class Piece:
     """A run of text inside one selected sentence, or outside of all."""
 
-    text: str
+    spans: tuple[Span, ...]
     mark: Mark | None = None
+    folded: bool = False
+    """Shown only when the whole abstract is."""
+
+    @property
+    def text(self) -> str:
+        return "".join(span.text for span in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,10 @@ class ShownPart:
 
     label: str
     pieces: tuple[Piece, ...]
+
+    @property
+    def folded(self) -> bool:
+        return all(piece.folded for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +55,69 @@ class Article:
     title: tuple[Piece, ...]
     parts: tuple[ShownPart, ...]
 
+    @property
+    def folded(self) -> bool:
+        """Whether something of the abstract is not shown at first."""
+        return any(piece.folded for part in self.parts for piece in part.pieces)
 
-def articles(answer: Answer) -> list[Article]:
-    """Return the answer's documents, best first, with its sentences marked."""
-    return [_article(rank, ranked, answer) for rank, ranked in enumerate(answer.documents, start=1)]
+
+def articles(answer: Answer, first_rank: int = 1) -> list[Article]:
+    """Return the answer's documents, best first, with its sentences and the question's words marked."""
+    asked = AskedWords(answer.question.body)
+    return [
+        _article(rank, ranked, answer, asked)
+        for rank, ranked in enumerate(answer.documents, start=first_rank)
+    ]
 
 
-def _article(rank: int, ranked: RankedDocument, answer: Answer) -> Article:
+def whole(document: Document) -> Article:
+    """Return a document as it is, with nothing marked or folded."""
+    return _shown(document, _Marks((), ()), None, [(0, len(document.abstract))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """In reading order."""
+
+    title: Sequence[Mark]
+    abstract: Sequence[Mark]
+
+
+def _article(rank: int, ranked: RankedDocument, answer: Answer, asked: AskedWords) -> Article:
     document = ranked.document
-    title = pieces(document.title, 0, len(document.title), _marks(answer, document, "title"))
-    marks = _marks(answer, document, "abstract")
+    chosen = {each.sentence for each in answer.sentences if each.document.pmid == document.pmid}
+    marks = _Marks(_marks(answer, document, "title"), _marks(answer, document, "abstract"))
+    unfolded = shown_spans(document, chosen, ranked.sentence_scores)
+    return _shown(document, marks, asked, unfolded, rank, ranked.score)
+
+
+def _shown(
+    document: Document,
+    marks: _Marks,
+    asked: AskedWords | None,
+    unfolded: Sequence[tuple[int, int]],
+    rank: int = 1,
+    score: float = 0.0,
+) -> Article:
+    title, abstract = _set_parts(document, "title", asked), _set_parts(document, "abstract", asked)
     parts = document.parts or (Part("", 0, len(document.abstract)),)
-    shown = tuple(_part(document.abstract, part, marks) for part in parts if part.begin < part.end)
-    return Article(rank, ranked.score, document, title, shown)
+    return Article(
+        rank,
+        score,
+        document,
+        pieces(document.title, 0, len(document.title), marks.title, title),
+        tuple(
+            _part(document.abstract, part, marks.abstract, abstract, unfolded)
+            for part in parts
+            if part.begin < part.end
+        ),
+    )
+
+
+def _set_parts(document: Document, section: Section, asked: AskedWords | None) -> list[SetPart]:
+    words = asked.in_text(document.text(section)) if asked else ()
+    marked = (m for m in document.metadata.markup if m.section == section)
+    return [*words, *(SetPart(m.begin, m.end, m.tag) for m in marked)]
 
 
 def _marks(answer: Answer, document: Document, section: Section) -> list[Mark]:
@@ -67,25 +130,58 @@ def _marks(answer: Answer, document: Document, section: Section) -> list[Mark]:
     return sorted(marks, key=lambda mark: mark.begin)
 
 
-def _part(abstract: str, part: Part, marks: Sequence[Mark]) -> ShownPart:
-    body = part.begin + len(part.label) + len(": ") if part.label else part.begin
+def _part(
+    abstract: str,
+    part: Part,
+    marks: Sequence[Mark],
+    set_parts: Sequence[SetPart],
+    unfolded: Sequence[tuple[int, int]],
+) -> ShownPart:
+    label, begin = part.label, part.begin + len(part.label) + len(": ") if part.label else part.begin
     # A sentence may consist of the label alone: then the label stays in the text, to be marked there.
-    if any(part.begin <= mark.begin and mark.end <= body for mark in marks):
-        return ShownPart("", pieces(abstract, part.begin, part.end, marks))
-    return ShownPart(part.label, pieces(abstract, body, part.end, marks))
+    if any(part.begin <= mark.begin and mark.end <= begin for mark in marks):
+        label, begin = "", part.begin
+    return ShownPart(label, pieces(abstract, begin, part.end, marks, set_parts, unfolded))
 
 
-def pieces(text: str, begin: int, end: int, marks: Sequence[Mark]) -> tuple[Piece, ...]:
-    """Split ``text[begin:end]`` at the bounds of marks, which are in reading order and may extend beyond."""
-    return tuple(piece for piece in _pieces(text, begin, end, marks) if piece.text)
+def pieces(
+    text: str,
+    begin: int,
+    end: int,
+    marks: Sequence[Mark],
+    set_parts: Sequence[SetPart] = (),
+    unfolded: Sequence[tuple[int, int]] | None = None,
+) -> tuple[Piece, ...]:
+    """Split ``text[begin:end]`` at the bounds of marks and of what is unfolded (None: everything).
+
+    Both are in reading order and may extend beyond.
+    """
+    shown = [(begin, end)] if unfolded is None else unfolded
+    return tuple(
+        Piece(spans(text, first, last, set_parts), mark, folded)
+        for piece_begin, piece_end, mark in _marked(begin, end, marks)
+        for first, last, folded in _folded(piece_begin, piece_end, shown)
+        if first < last
+    )
 
 
-def _pieces(text: str, begin: int, end: int, marks: Sequence[Mark]) -> Iterator[Piece]:
+def _marked(begin: int, end: int, marks: Sequence[Mark]) -> Iterator[tuple[int, int, Mark | None]]:
     done = begin
     for mark in marks:
         first, last = max(mark.begin, done), min(mark.end, end)
         if first < last:
-            yield Piece(text[done:first])
-            yield Piece(text[first:last], mark)
+            yield done, first, None
+            yield first, last, mark
             done = last
-    yield Piece(text[done:end])
+    yield done, end, None
+
+
+def _folded(begin: int, end: int, unfolded: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
+    done = begin
+    for shown_begin, shown_end in unfolded:
+        first, last = max(shown_begin, done), min(shown_end, end)
+        if first < last:
+            yield done, first, True
+            yield first, last, False
+            done = last
+    yield done, end, True

@@ -25,26 +25,30 @@ document.addEventListener("htmx:sendError", () => say("The service cannot be rea
 // Not every error is one of our pages: a proxy has its own. Then what is shown stays.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr, target, serverResponse } = event.detail;
-  const fits = serverResponse.includes(`id="${target.id}"`);
+  const fits = serverResponse.includes(`id="${target.dataset.takes ?? target.id}"`);
   if (!fits && xhr.status === 404) location.reload(); // a test set that was removed meanwhile
   event.detail.shouldSwap &&= fits;
   say(fits ? "" : `The service does not answer at the moment (HTTP ${xhr.status}).`);
 });
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
+  const button = event.target.closest("[data-copy], [data-copy-text]");
   if (!button) return;
-  const said = button.textContent;
+  const said = [...button.childNodes];
   try {
-    const response = await fetch(button.dataset.copy, { headers: { Accept: "application/json" } });
-    if (!response.ok) throw new Error(response.statusText);
-    await copy(await response.text());
+    await copy(button.dataset.copyText ?? (await fetched(button.dataset.copy)));
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Not copied: please use the link";
+    button.textContent = "Not copied";
   }
-  setTimeout(() => { button.textContent = said; }, 2500);
+  setTimeout(() => { button.replaceChildren(...said); }, 2500);
 });
+
+async function fetched(address) {
+  const response = await fetch(address, { headers: { Accept: "application/json" } });
+  if (!response.ok) throw new Error(response.statusText);
+  return response.text();
+}
 
 // Browsers have a clipboard only at https addresses and at localhost; a laboratory's server is often neither.
 async function copy(text) {

@@ -34,5 +34,5 @@ def texts(page: HtmlElement, xpath: str, **values: Any) -> list[str]:
 
 
 def own_text(element: HtmlElement) -> str:
-    """The text of an element without that of its children, to the character."""
-    return "".join(element.xpath("text()"))
+    """The text of an element without the number of a sentence before it, to the character."""
+    return "".join(element.xpath(".//text()[not(ancestor::*[@class='place'])]"))

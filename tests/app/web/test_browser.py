@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
@@ -17,7 +18,11 @@ from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.tantivy import TantivyIndex
+from tests.app.conftest import document
 from tests.app.jobs.waiting import until
+from tests.app.rankers import LexicalRanker
 from tests.app.requests import TESTSET
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -26,9 +31,8 @@ QUESTION = "Is metformin better than placebo?"
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}")
 
 
-@pytest.fixture(scope="module")
-def address(answerer: Answerer) -> Iterator[str]:
-    """A server of these tests' own."""
+@contextmanager
+def serving(answerer: Answerer) -> Iterator[str]:
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(create_app(Settings(), answerer), log_config=None, ws="none")
     server = uvicorn.Server(config)
@@ -41,6 +45,25 @@ def address(answerer: Answerer) -> Iterator[str]:
     server.should_exit = True
     thread.join()
     listening.close()
+
+
+@pytest.fixture(scope="module")
+def address(answerer: Answerer) -> Iterator[str]:
+    """A server of these tests' own."""
+    with serving(answerer) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def folding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an answer of ten articles with long abstracts, on a server of its own."""
+    filling = " ".join(f"In herd {number} nothing happened that anybody has noted." for number in range(12))
+    abstract = f"We went there. Zebras are striped. {filling} It ends here."
+    with TantivyIndex.create(tmp_path_factory.mktemp("indices") / "long") as index:
+        index.apply(Upsert(document(number, f"Stripes of herd {number}.", abstract)) for number in range(12))
+        index.commit()
+        with serving(Answerer(index, LexicalRanker())) as address:
+            yield f"{address}/?q=zebras"
 
 
 @pytest.fixture(scope="module")
@@ -95,16 +118,17 @@ def ask(page: Page, question: str) -> None:
 @pytest.mark.parametrize("scripting", [True, False])
 def test_a_question_is_answered_at_an_address_that_answers_it_again(opened: Opened, scripting: bool) -> None:
     page = opened(java_script_enabled=scripting)
+    page.get_by_text("Filters and options").click()
     page.get_by_label("Results").select_option("5")
     page.get_by_label("Published before").fill("2010-01-01")
     ask(page, QUESTION)
     assert page.title() == f"{QUESTION} – bioqa"
     assert page.locator("article").count() == 5
     assert page.get_by_role("status").inner_text() == "5 articles and 5 sentences"
-    assert page.get_by_role("button", name="Copy").is_visible() == scripting
+    assert page.get_by_role("button", name="Copy sentence 1").is_visible() == scripting
     assert ("ranker=" in page.url) != scripting
     again = opened(page.url)
-    found = "article, section.sentences"
+    found = "article h3, .sentences li a"
     assert again.locator(found).all_inner_texts() == page.locator(found).all_inner_texts()
 
 
@@ -155,10 +179,70 @@ def test_copying_gives_the_json(opened: Opened, secure: bool) -> None:
     page.evaluate("window.clipboard = navigator.clipboard")
     if not secure:  # as at an address that is neither https nor localhost
         page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
-    page.get_by_role("button", name="Copy").click()
+    page.get_by_text("Details: ranker").click()
+    page.get_by_role("button", name="Copy the BioASQ JSON").click()
     page.get_by_role("button", name="Copied").wait_for()
     (address,) = [page.get_by_role("link", name="BioASQ JSON").get_attribute("href")]
     assert page.evaluate("window.clipboard.readText()") == page.request.get(address or "").text()
+
+
+def test_a_sentence_is_copied_with_its_citation(opened: Opened) -> None:
+    page = opened(f"/?q={QUESTION}", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy sentence 2").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    sentence = page.locator(".sentences li a").nth(1).inner_text()
+    assert copied.startswith(f"“{sentence}” Effects of metformin")
+    expect(page.get_by_role("button", name="Copy sentence 2")).to_be_visible()
+
+
+@pytest.mark.parametrize("scripting", [True, False])
+def test_articles_are_chosen_and_exported(opened: Opened, scripting: bool) -> None:
+    page = opened(f"/?q={QUESTION}", java_script_enabled=scripting)
+    page.get_by_label("Choose article 3 ").check()
+    page.get_by_label("Export the articles").select_option("CSV")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    title = page.locator("article .title").nth(2).get_attribute("href") or ""
+    lines = download.value.path().read_text().splitlines()
+    assert len(lines) == 2
+    assert title.rpartition("/")[2] in lines[1]
+
+
+@pytest.mark.parametrize("scripting", [True, False])
+def test_an_article_is_cited_in_other_styles(opened: Opened, scripting: bool) -> None:
+    page = opened(f"/?q={QUESTION}&n=5", java_script_enabled=scripting)
+    page.locator("article details.cite summary").first.click()
+    page.get_by_role("link", name="Vancouver, APA").first.click()
+    expect(page.locator("dt", has_text="APA")).to_be_visible()
+    assert ("/article/" in page.url) != scripting
+
+
+@pytest.mark.parametrize("scripting", [True, False])
+def test_an_abstract_is_unfolded(opened: Opened, folding: str, scripting: bool) -> None:
+    page = opened(folding, java_script_enabled=scripting)
+    passage = page.locator("article .abstract").first
+    last = passage.get_by_text("It ends here.")
+    expect(last).to_be_hidden()
+    expect(passage.get_by_text("Zebras are", exact=False).first).to_be_visible()
+    page.get_by_label("Whole abstract").first.check()
+    expect(last).to_be_visible()
+
+
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 800}
+
+
+def test_articles_are_near_the_top(opened: Opened, folding: str) -> None:
+    page = opened(folding, viewport=PHONE)
+    box = page.locator("article").first.bounding_box()
+    assert box is not None
+    assert box["y"] < 2 * PHONE["height"]
+    wide = opened(folding, viewport=DESKTOP)
+    assert wide.locator("article").count() == 10
+    box = wide.locator("article").nth(9).bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 5 * DESKTOP["height"]
 
 
 def test_errors_are_shown_in_place(opened: Opened, console: list[str]) -> None:
@@ -235,7 +319,7 @@ def evaluated(page: Page) -> None:
     expect(page.get_by_role("heading", name="The submission is valid")).to_be_visible()
 
 
-PATHS = ("/", f"/?q={QUESTION}&n=5", "/?q=zebra", "/batches", "batch", "/evaluate")
+PATHS = ("/", f"/?q={QUESTION}&n=5", "/?q=zebra", "/article/90000003", "/batches", "batch", "/evaluate")
 
 
 @pytest.mark.parametrize("path", PATHS, indirect=True)

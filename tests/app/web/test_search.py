@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
+from lxml.html import HtmlElement
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
@@ -17,6 +18,10 @@ from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, fields, is_problem
 from tests.app.web.html import BROWSER, own_text, read, texts
 from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED
+
+
+def shown_pmids(page: HtmlElement) -> list[str]:
+    return [address.rpartition("/")[2] for address in page.xpath("//article//a[@class='title']/@href")]
 
 
 def test_an_empty_page_has_a_form_and_questions_to_try(client: TestClient) -> None:
@@ -34,7 +39,10 @@ def test_an_answer_is_the_apis(client: TestClient) -> None:
     page = read(client.get("/", params={"q": BODY, "n": 5}))
     told = client.post("/v1/search", json={"body": BODY, "max_documents": 5, "max_snippets": 5}).json()
     documents, snippets = told["documents"], told["snippets"]
-    assert page.xpath("//article//a[starts-with(., 'PubMed')]/@href") == [d["document"] for d in documents]
+    assert shown_pmids(page) == [document["pmid"] for document in documents]
+    assert page.xpath("//article//a[contains(., ' at PubMed')]/@href") == [
+        f"https://pubmed.ncbi.nlm.nih.gov/{document['pmid']}/" for document in documents
+    ]
     assert page.xpath("//input[@name='q']/@value") == [BODY]
     listed = page.xpath("//section[@aria-labelledby='sentences']//li/a")
     assert [own_text(link) for link in listed] == [snippet["text"] for snippet in snippets]
@@ -47,16 +55,20 @@ def test_an_answer_is_the_apis(client: TestClient) -> None:
         assert article.get("aria-labelledby") == f"title-{titles.index(pmid) + 1}"
         assert bool(mark.xpath("ancestor::h3")) == (snippet["beginSection"] == "title")
     assert texts(page, "//p[@role='status']") == ["5 articles and 5 sentences"]
-    provenance = texts(page, "//section[@aria-labelledby='provenance']//dd")
+    provenance = texts(page, "//details[@class='provenance']//dd")
     assert provenance[1:3] == [told["index"], f"lexical {'0' * 12}"]
 
 
-def test_marks_say_their_rank_and_score_without_colour(client: TestClient) -> None:
+def test_marks_say_their_rank_without_colour_and_scores_are_among_the_details(client: TestClient) -> None:
     page = read(client.get("/", params={"q": BODY}))
-    snippets = client.post("/v1/search", json={"body": BODY}).json()["snippets"]
-    for rank, snippet in enumerate(snippets, start=1):
+    told = client.post("/v1/search", json={"body": BODY}).json()
+    for rank in range(1, len(told["snippets"]) + 1):
         (mark,) = page.xpath("//mark[@id=$id]", id=f"sentence-{rank}")
-        assert mark[0].text_content() == f"Sentence {rank}, score {snippet['score']:.3f}: "
+        assert mark[0].text_content() == f"Sentence {rank}: "
+    rows = page.xpath("//details[@class='provenance']//tbody/tr")
+    assert [" ".join(cell.text_content() for cell in row) for row in rows] == [
+        f"{document['pmid']} {document['score']:.2f}" for document in told["documents"]
+    ] + [f"{s['document'].rpartition('/')[2]} {s['beginSection']} {s['score']:.3f}" for s in told["snippets"]]
 
 
 def test_a_date_and_a_ranker_are_kept_and_used(client: TestClient) -> None:
@@ -66,8 +78,7 @@ def test_a_date_and_a_ranker_are_kept_and_used(client: TestClient) -> None:
     assert read(client.get("/?q=x&n=7")).xpath("//select[@name='n']/option[@selected]/text()") == ["7"]
     asked = {"body": "metformin", "published_before": "1995-01-01", "max_documents": 20}
     documents = client.post("/v1/search", json=asked).json()["documents"]
-    shown = [text.split()[1] for text in texts(page, "//article/p[@class='facts'][1]")]
-    assert shown == [document["pmid"] for document in documents]
+    assert shown_pmids(page) == [document["pmid"] for document in documents]
     (json,) = page.xpath("//a[.='BioASQ JSON']/@href")
     assert parse_qs(urlsplit(json).query) == {
         "q": ["metformin"], "before": ["1995-01-01"], "ranker": ["lexical"], "n": ["20"]
@@ -91,21 +102,35 @@ def test_the_json_is_a_valid_submission_of_the_same_answer(client: TestClient) -
     (question,) = submission["questions"]
     assert question["body"] == BODY
     assert len(question["id"]) == 24
-    assert question["documents"] == page.xpath("//article//a[starts-with(., 'PubMed')]/@href")
+    assert [url.rpartition("/")[2] for url in question["documents"]] == shown_pmids(page)
 
 
-ENDINGS = ("ris", "bib", "nbib", "json", "csv")
+ENDINGS = ["ris", "bib", "nbib", "json", "csv"]
 
 
-def test_citations_of_one_and_of_all(client: TestClient) -> None:
+def test_citations_of_one_of_those_chosen_and_of_all(client: TestClient) -> None:
     page = read(client.get("/", params={"q": BODY, "n": 5}))
-    pmids = [url.rpartition("/")[2] for url in page.xpath("//article//a[starts-with(., 'PubMed')]/@href")]
-    everything = page.xpath("//ul[@class='actions']//a[@download]/@href")
-    assert everything == [f"/citations.{ending}?pmid={','.join(pmids)}" for ending in ENDINGS]
+    pmids = shown_pmids(page)
     each = page.xpath("//article//a[@download]/@href")
     assert each == [f"/citations.{e}?pmid={pmid}" for pmid in pmids for e in ENDINGS]
-    for address in (*everything, each[-1]):
-        assert client.get(address).status_code == 200
+    assert client.get(each[-1]).status_code == 200
+    (form,) = page.xpath("//form[@id='export']")
+    assert page.xpath("//input[@form='export' and @name='pmid']/@value") == pmids
+    assert form.xpath(".//option/@value") == ENDINGS
+    sent = {"all": form.xpath("string(input[@name='all']/@value)"), "format": "json"}
+    assert [item["PMID"] for item in client.get(form.get("action"), params=sent).json()] == pmids
+    chosen = sent | {"pmid": [pmids[3], pmids[1]]}
+    assert [item["PMID"] for item in client.get(form.get("action"), params=chosen).json()] == [
+        pmids[3], pmids[1]
+    ]  # fmt: skip
+
+
+def test_a_sentence_is_copied_with_its_citation(client: TestClient) -> None:
+    page = read(client.get("/", params={"q": BODY}))
+    (first, *_) = client.post("/v1/search", json={"body": BODY}).json()["snippets"]
+    copied = page.xpath("//section[@aria-labelledby='sentences']//button/@data-copy-text")[0]
+    assert copied.startswith(f"“{first['text']}” ")
+    assert copied.endswith(f"PMID: {first['document'].rpartition('/')[2]}.")
 
 
 def test_what_is_withdrawn_is_said_in_words(withdrawing: Answerer) -> None:
@@ -113,16 +138,16 @@ def test_what_is_withdrawn_is_said_in_words(withdrawing: Answerer) -> None:
         page = read(client.get("/", params={"q": BODY, "n": 20}))
     article = f"//article[.//a[contains(@href, '{RETRACTED}')]]"
     assert texts(page, f"{article}/h3/strong") == ["Retracted"]
-    assert texts(page, f"{article}/p[@class='withdrawn']") == [NOTICE]
+    assert texts(page, f"{article}/p[@class='withdrawn']/span") == [NOTICE]
     doubted = f"//article[.//a[contains(@href, '{DOUBTED}')]]"
     assert texts(page, f"{doubted}/h3/strong") == ["Expression of concern"]
     # What a notice says is other people's text.
-    assert texts(page, f"{doubted}/p[@class='withdrawn']") == [
+    assert texts(page, f"{doubted}/p[@class='withdrawn']/span") == [
         "Expression of concern in: <i>Invent</i> J. 2020. PMID: 90000003."
     ]
     corrected = f"//article[.//a[contains(@href, '{ERRATUM}')]]"
     assert not page.xpath(f"{corrected}/h3/strong")
-    assert texts(page, f"{corrected}/p[@class='withdrawn']") == [
+    assert texts(page, f"{corrected}/p[@class='withdrawn']/span") == [
         "Erratum in: Invent J. 2021. PMID: 90000004."
     ]
     sentences = page.xpath("//section[@aria-labelledby='sentences']//li")
@@ -197,7 +222,7 @@ def test_text_is_never_markup_and_marks_are_exact(hostile: TestClient) -> None:
     bodies = [s["text"].removeprefix("AIM: ").removeprefix("METHODS: ") for s in snippets]
     assert marks == {f"sentence-{rank}": body for rank, body in enumerate(bodies, start=1)}
     assert HOSTILE_TITLE in marks.values()
-    assert texts(page, "//article/h4") == ["AIM", "METHODS"]
+    assert texts(page, "//article//h4") == ["AIM", "METHODS"]
     aim, methods = page.xpath("//p[@class='passage']")
     assert IMAGE in aim.text_content()
     assert "Unrelated." in methods.text_content()

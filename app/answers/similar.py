@@ -1,0 +1,29 @@
+"""Articles that are like another one, found by its title and the words that its abstract repeats."""
+
+from collections import Counter
+
+from bioqa.bioasq.domain import Candidate, Document
+from bioqa.indexer.search.base import SearchIndex
+
+MOST_WORDS = 40
+"""Of a title, and of the words from the abstract: beyond that they cost time and find nothing else."""
+
+REPEATED = 2
+"""How often a word must occur in the abstract to say what it is about."""
+
+
+def similar(index: SearchIndex, document: Document, size: int) -> list[Candidate]:
+    """Return the ``size`` best articles by BM25, without the article itself."""
+    found = index.search(best_words(document), size + 1)
+    return [candidate for candidate in found if candidate.document.pmid != document.pmid][:size]
+
+
+def best_words(document: Document) -> str:
+    """Return the words of the title, then those that the abstract repeats, the most frequent first."""
+    # nltk takes half a second to import, which no start of a command should wait for.
+    from bioqa.models.text.words import stem, terms
+
+    title = terms(document.title)[:MOST_WORDS]
+    counts = Counter(term for term in terms(document.abstract) if len(term) > 2 and stem(term))
+    repeated = [word for word, count in counts.most_common(MOST_WORDS) if count >= REPEATED]
+    return " ".join(dict.fromkeys([*title, *repeated]))
