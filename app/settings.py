@@ -254,9 +254,10 @@ class Settings(BaseSettings):
         default=2_000_000, ge=1000, description="A request with a larger body is refused with 413."
     )
     max_question_characters: int = Field(
-        default=1000,
+        default=10_000,
         ge=1,
-        description="A longer question is refused with 422; the memory of ranking grows with it.",
+        description="A longer question is refused with 422; a long one is answered by the words that "
+        "carry it.",
     )
     max_request_cpu_s: float = Field(
         default=1.5,

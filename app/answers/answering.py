@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from bioqa.bioasq.domain import MAX_ITEMS, Candidate, Document, Question, Response
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.condensing import is_long
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from bioqa.models.answers.selection import Calibration, select
 
@@ -90,6 +91,8 @@ class Answer:
     """Number of documents that the search index found and the ranker ranked."""
     degraded: str | None = None
     """Reason why BM25 replaced the ranker; None normally."""
+    condensed: str | None = None
+    """The words by which a long question was answered; None if it was answered as it was asked."""
 
     def response(self) -> Response:
         """The answer as a submission holds it."""
@@ -107,19 +110,30 @@ class Retrieved:
     retrieve_ms: float
     asked_at: float | None = None
     """By time.perf_counter; None if the question did not wait in a queue."""
+    condensed: str | None = None
+    """The words that a long question is ranked by."""
 
     @property
     def item(self) -> tuple[str, Sequence[Candidate]]:
         """The question and its candidates, as rankers take them."""
-        return self.question.body.strip(), self.candidates
+        return self.condensed or self.question.body.strip(), self.candidates
 
 
 def retrieve(index: SearchIndex, question: Question, options: SearchOptions = DEFAULT_OPTIONS) -> Retrieved:
     """Fetch the candidates; white space around the question is ignored. Raises IndexUnavailable."""
     begun = time.perf_counter()
     with _index_errors(index):
-        candidates = index.search(question.body.strip(), options.candidates, options.published_before)
-        return Retrieved(question, options, candidates, index.name, _ms(begun, time.perf_counter()))
+        condensed = _condensed(index, question)
+        words = condensed or question.body.strip()
+        candidates = index.search(words, options.candidates, options.published_before)
+        spent = _ms(begun, time.perf_counter())
+        return Retrieved(question, options, candidates, index.name, spent, condensed=condensed)
+
+
+def _condensed(index: SearchIndex, question: Question) -> str | None:
+    """The words that carry a question if it is long, else None."""
+    asked = question.body.strip()
+    return index.condense(asked) if is_long(asked) else None
 
 
 def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answer]:
@@ -170,6 +184,7 @@ def _answer(
         Timings(retrieved.retrieve_ms, rerank_ms, _ms(ranked, time.perf_counter()), waited),
         ranking.truncated_sentences,
         len(retrieved.candidates),
+        condensed=retrieved.condensed,
     )
 
 
@@ -194,13 +209,17 @@ class Answerer:
         if not questions:
             return
         begun = time.perf_counter()
-        bodies = [question.body.strip() for question in questions]
         with _index_errors(self.index):
+            condensed = [_condensed(self.index, question) for question in questions]
+            bodies = [
+                short or question.body.strip() for short, question in zip(condensed, questions, strict=True)
+            ]
             found = self.index.search_many(bodies, options.candidates, options.published_before)
             name = self.index.name
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
-        for question, candidates in zip(questions, found, strict=True):
-            yield rank_and_select(self.ranker, [Retrieved(question, options, candidates, name, share)])[0]
+        for question, candidates, short in zip(questions, found, condensed, strict=True):
+            retrieved = Retrieved(question, options, candidates, name, share, condensed=short)
+            yield rank_and_select(self.ranker, [retrieved])[0]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -10,11 +11,14 @@ from bioqa.app.answers.answering import Answer, LoadedRanker, Ranker, Retrieved,
 from bioqa.bioasq.domain import Document, Question, Sentence
 from bioqa.bioasq.labels import is_label
 from bioqa.indexer.medline.sentences import sentences_of
+from bioqa.indexer.search.condensing import condensed, is_long, words_of
+from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.models.answers.lexical import CALIBRATION
 from bioqa.models.answers.ranking import RankedDocument
 from bioqa.models.answers.selection import Calibration, probability
 
 _WORD = re.compile(r"\S+")
+_TERM = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,22 @@ def as_retrieved(texts: Sequence[GivenText], question: str, ranker: Ranker) -> R
         )
         for t, of_text in positions.items()
     ]
-    candidates = ranker.candidates(question.strip(), documents)
+    words = _condensed(question, [*positions]) if is_long(question) else None
+    candidates = ranker.candidates(words or question.strip(), documents)
     candidates.sort(key=lambda candidate: -candidate.score)  # the order in which an index returns them
     options = SearchOptions(max_documents=len(documents), max_snippets=0)
-    return Retrieved(Question("", question), options, candidates, index="", retrieve_ms=0.0)
+    return Retrieved(Question("", question), options, candidates, index="", retrieve_ms=0.0, condensed=words)
+
+
+def _condensed(question: str, texts: Sequence[GivenText]) -> str:
+    """The words that carry a long question, by the texts of the request: there is nothing else."""
+    words = words_of(question)
+    having = Counter(term for text in texts for term in set(_terms(f"{text.title} {text.text}")))
+    return condensed(words, [_terms(word) for word in words], having, len(texts))
+
+
+def _terms(text: str) -> list[str]:
+    return [term for term in _TERM.findall(text.casefold()) if term not in STOP_WORDS]
 
 
 def scored_texts(answer: Answer, ranker: LoadedRanker) -> list[ScoredText]:

@@ -230,6 +230,8 @@ def _ignored(asked: RerankRequest, foreign: bool, ranker: str) -> list[str]:
 def _warnings(asked: RerankRequest, texts: list[GivenText], answer: Answer) -> list[str]:
     cut = sum(len(given.text) > len(text.text) for given, text in zip(asked.documents, texts, strict=True))
     warnings = [f"{cut} documents were cut after {asked.max_tokens_per_doc} words"] if cut else []
+    if answer.condensed:
+        warnings.append(f"the query is long, and was ranked by these of its words: {answer.condensed}")
     if answer.truncated_sentences:
         warnings.append(f"{answer.truncated_sentences} sentences were truncated")
     return [*warnings, answer.degraded] if answer.degraded else warnings

@@ -89,6 +89,8 @@ def print_answer(answer: Answer) -> None:
         f"retrieve {timings.retrieve:.1f}, re-rank {timings.rerank:.1f}, select {timings.select:.1f}",
         soft_wrap=True,
     )
+    if answer.condensed:
+        out.print(Text(f"The question is long. It was answered by these words: {answer.condensed}"))
     if answer.truncated_sentences:
         out.print(f"{answer.truncated_sentences} sentences were truncated.")
 

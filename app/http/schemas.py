@@ -236,6 +236,9 @@ class SearchAnswer(BaseModel):
     truncated_sentences: int = Field(description="Sentences that the ranker truncated.")
     degraded: bool = Field(description="Whether the ranker failed and BM25 answered instead.")
     degraded_reason: str | None
+    condensed: str | None = Field(
+        description="The words of a long question that it was answered by; null if it was answered as asked."
+    )
 
 
 class SubmittedQuestion(BaseModel):
@@ -382,6 +385,7 @@ def search_answer(
         truncated_sentences=answer.truncated_sentences,
         degraded=answer.degraded is not None,
         degraded_reason=answer.degraded,
+        condensed=answer.condensed,
     )
 
 

@@ -91,6 +91,8 @@ class Documents(BaseModel):
 def search_result(answer: SearchAnswer) -> SearchResult:
     documents = {each.document: each for each in answer.documents}
     notes = [answer.degraded_reason] if answer.degraded_reason else []
+    if answer.condensed:
+        notes.append(f"the question is long, and was answered by these of its words: {answer.condensed}")
     if answer.truncated_sentences:
         notes.append(f"{answer.truncated_sentences} sentences were truncated")
     if not answer.documents:

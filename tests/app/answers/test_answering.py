@@ -140,6 +140,30 @@ def test_a_score_that_is_no_number_is_never_handed_out(answerer: Answerer) -> No
         ask(Answerer(answerer.index, NanRanker()), "metformin")
 
 
+LONG = " ".join(
+    [*(f"unheard{n}" for n in range(60)), "Does", "metformin,", "the", "drug,", "help", "adults?"]
+)
+
+
+def test_a_long_question_is_answered_by_the_words_that_carry_it(answerer: Answerer) -> None:
+    answer = ask(answerer, f"  {LONG}\n")
+    assert answer.question.body == f"  {LONG}\n"
+    assert answer.condensed
+    assert answer.condensed.endswith("metformin, adults?")
+    assert content(answer) == content(ask(answerer, answer.condensed))
+    assert ask(answerer, "Does metformin help adults?").condensed is None
+
+
+def test_long_questions_of_a_test_set_are_answered_as_they_are_alone(answerer: Answerer) -> None:
+    questions = [Question("a", LONG), Question("b", "aspirin")]
+    both = list(answerer.answers(questions))
+    for question, answer in zip(questions, both, strict=True):
+        alone = answerer.answer(question)
+        assert content(answer) == content(alone)
+        assert answer.condensed == alone.condensed
+    assert (both[0].condensed is None, both[1].condensed is None) == (False, True)
+
+
 class AwayIndex:
     name = "away"
 

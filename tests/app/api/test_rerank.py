@@ -140,6 +140,17 @@ def test_what_is_not_understood_is_said(client: TestClient) -> None:
     assert len(warning) < 1200
 
 
+def test_a_long_query_is_ranked_by_the_words_that_carry_it(real: TestClient) -> None:
+    query = "Filler words that no text has, the and of them. " * 150 + QUERY
+    answer = rerank(real, query=query)
+    (warning,) = answer["meta"]["warnings"]
+    words = warning.split(": ", 1)[1]
+    assert words.endswith("metformin better placebo?")
+    assert order(answer) == order(rerank(real, query=words))
+    assert scores(answer) == scores(rerank(real, query=words))
+    assert order(answer)[0] == 1
+
+
 def test_titles_are_read_and_have_sentences_of_their_own(client: TestClient) -> None:
     documents = [{"text": "Nothing here.", "title": "Metformin is better!", "id": 7}, {"text": "Warfarin."}]
     first = rerank(client, documents=documents)["results"][0]

@@ -1,11 +1,14 @@
 """POST /v1/search over a small index and a ranker without weights."""
 
 import json
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.http.schemas import OF_BIOASQ
+from bioqa.app.main import create_app
+from bioqa.app.settings import Settings
 from bioqa.bioasq.jsonfile import shortened
 from tests.app.requests import BODY, fields, is_problem
 
@@ -64,6 +67,18 @@ def test_one_call_is_enough_for_the_text(client: TestClient) -> None:
 def test_a_question_can_be_sent_as_bioasq_has_it(client: TestClient) -> None:
     asked = {"body": BODY, **{key: [{"a": None}] for key in OF_BIOASQ}}
     assert client.post("/v1/search", json=asked).status_code == 200
+
+
+def test_a_pasted_abstract_is_a_question(index_folder: Path) -> None:
+    abstract = "We gave metformin to adults. " + "Nobody had heard of this before, nor since. " * 220
+    with TestClient(create_app(Settings(index=str(index_folder)))) as client:
+        answer = client.post("/v1/search", json={"body": abstract}).json()
+        too_long = client.post("/v1/search", json={"body": "x" * 10_001})
+    assert answer["body"] == abstract
+    assert answer["condensed"].split()[:3] == ["gave", "metformin", "adults."]
+    assert len(answer["condensed"]) < 300
+    assert "metformin" in answer["documents"][0]["title"]
+    assert fields(is_problem(too_long, 422)) == ["body"]
 
 
 def test_search_defaults(client: TestClient) -> None:
