@@ -12,7 +12,7 @@ from bioqa.indexer.medline.reader import MedlineFile
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The files of the bundled sample: 165 invented citations, and 25 questions with their gold answers."""
+    """The files of the bundled sample: 168 invented citations, and 25 questions with their gold answers."""
 
     medline: Path
     questions: Path

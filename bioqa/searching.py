@@ -35,7 +35,7 @@ class Index:
         """Name, number of documents, size in bytes, documents without title or abstract, and the joiner.
 
         >>> bioqa.open_index("sample-index").stats().documents
-        165
+        168
         """
         return self._opened.stats()
 
@@ -86,7 +86,7 @@ def open_index(where: str | Path | None = None) -> Index:
 
     >>> with bioqa.open_index("sample-index") as index:
     ...     print(index.stats().documents)
-    165
+    168
     >>> bioqa.open_index("nowhere")
     Traceback (most recent call last):
     bioqa.bioasq.errors.BioqaError: no index at nowhere: no such folder
@@ -112,7 +112,7 @@ def build_index(
 
     >>> report = bioqa.build_index([bioqa.sample().medline], "another-index", workers=1)
     >>> report.loaded[0].upserted, report.refused
-    (165, ())
+    (168, ())
     """
     # Here: opening an index must not wait for lxml and the sentence splitter.
     from bioqa.indexer.loading.run import DEFAULT_WORKERS, load

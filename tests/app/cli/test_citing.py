@@ -40,3 +40,16 @@ def test_files_are_utf_8_whatever_the_terminal_is(index_folder: Path) -> None:
     done = subprocess.run([*command, *arguments], capture_output=True, env=environment, check=True)
     assert "with 5\u2009mg doses" in done.stdout.decode("utf-8")
     assert b"ER  - \r\n" in done.stdout
+
+
+def test_the_samples_notices_and_what_they_are_about(run: Run, sample_index: Path) -> None:
+    pmids = ("90000133", "90000166", "90000142", "90000167")
+    cited = run("cite", *pmids, "--index", sample_index).out.splitlines()
+    assert [line.partition("PMID: ")[2].partition(". ")[2].partition(".")[0] for line in cited] == [
+        "Retracted",
+        "Retraction notice",
+        "Expression of concern",
+        "Notice of concern",
+    ]
+    assert "Retraction in: Autoimmun Muscle Dis. 2014;64(1):3. PMID: 90000166." in cited[0]
+    assert "Retraction of: Autoimmun Muscle Dis. 2012. PMID: 90000133." in cited[1]
