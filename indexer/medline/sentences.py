@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from bioqa.bioasq.domain import Part, Sentence
 from bioqa.bioasq.labels import LABEL
-from bioqa.indexer.medline.punkt import ABBREVIATIONS, breaks
+from bioqa.indexer.medline.punkt import ABBREVIATIONS, STARTERS, breaks
 
 Offsets = tuple[int, int]
 """Begin and end of a sentence; the end is exclusive."""
@@ -25,6 +25,23 @@ _LABEL_FIRST = re.compile(rf"({LABEL})\s+(?=\S)")
 _OPENING = r"""["'“‘«(\[{]*"""
 _PLAIN_WORD = re.compile(rf"{_OPENING}(?:[^\W_]+-)*([^\W_]{{2,}})[)\]%]*|\S*[^\W_]{{2}}[)\]%]")
 _PLAIN_START = re.compile(rf"{_OPENING}[A-Z0-9]")
+# "A" begins sentences, too, so what follows an initial or "Vibrio sp." decides: another initial and a name,
+# or a verb.
+_CAPITAL = "A-ZÀ-ÖØ-ÞĆČĐŁŚŠŻŽ"
+_INITIALS = re.compile(rf"{_OPENING}(?:[{_CAPITAL}]\.-?)*[{_CAPITAL}]")
+_NAME_AFTER_INITIALS = re.compile(
+    rf"(?:[{_CAPITAL}]\.[ -]?){{1,4}}(?:[dv][a-z]{{0,3}} ){{0,2}}[{_CAPITAL}][\w'’]"
+)
+_NAME = re.compile(rf"([{_CAPITAL}][\w'’-]+)")
+_TAXON = re.compile(r"sp|spp|ssp|subsp|var|cv|f")
+_MORE_TAXA = frozenset(
+    (
+        "aff", "agg", "auct", "bv", "comb", "emend", "fam", "fo", "morph", "ord", "pv", "serov", "str",
+        "subg", "subvar", "sv", "trib",
+    )
+)  # fmt: skip
+"""In small letters only: "SV" is none. Punkt, which does not tell case, sees them as "sp"."""
+_LETTER_AND_VERB = re.compile(r"A(?:[,;:)]| (?:was|were|is|are|and|or|had|has|from|in|with)\b)")
 _UNIT = re.compile(r"[0-9°] ?[A-Za-z%]")
 
 MAX_WORD_LENGTH = 60
@@ -85,6 +102,8 @@ def _is_end(text: str, begin: int, match: re.Match[str]) -> bool:
     mark = match.start()
     begin = max(begin, mark - MAX_WORD_LENGTH)
     word = text[max(text.rfind(" ", begin, mark) + 1, begin) : mark]
+    if word in _MORE_TAXA:
+        word = "sp"
     if _PLAIN_START.match(text, match.end()):
         plain = _PLAIN_WORD.fullmatch(word)
         if plain and (plain[1] is None or plain[1].lower() not in ABBREVIATIONS):
@@ -93,8 +112,28 @@ def _is_end(text: str, begin: int, match: re.Match[str]) -> bool:
             return True
     elif match.end() == len(text):
         return False
+    if text[mark] == "." and _goes_on(text, word, match.end()):
+        return False
     following = _TOKEN.match(text, match.end())
-    return following is not None and breaks(f"{word}{text[mark]} {following[0]}")
+    if following is None:
+        return False
+    spaced_ellipsis = not word and text[mark - 2 : mark] == ". "
+    return breaks(f"{'..' if spaced_ellipsis else word}{text[mark]} {following[0]}")
+
+
+def _goes_on(text: str, word: str, end: int) -> bool:
+    """Whether a full stop after ``word`` is certainly within a sentence, where ``end`` is the next word's
+    begin: before an ellipsis, among a name's initials, in a taxonomic name."""
+    if text.startswith((". ", "..", ".)", ".]", "…"), end):
+        return True
+    if _TAXON.fullmatch(word):
+        return _LETTER_AND_VERB.match(text, end) is not None
+    if not _INITIALS.fullmatch(word):
+        return False
+    if _NAME_AFTER_INITIALS.match(text, end):
+        return True
+    name = _NAME.match(text, end) if "." in word and word.lower() not in ABBREVIATIONS else None
+    return name is not None and name[1].lower() not in STARTERS
 
 
 def _skip_space(text: str, begin: int) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.metadata import Standing
 from bioqa.indexer.releases.shelf import Release, Shelf
 from bioqa.indexer.releases.source import FetchedFile, FolderSource, PublishedFile, md5_path
 from bioqa.indexer.releases.update import UpdateOptions, UpdateReport, preview, roll_back, update
@@ -81,6 +82,30 @@ def test_new_update_files_go_into_the_release_that_serves(full: Mirror, shelf: S
     wanted = expected() | {"5": "Back 5.", "6": "Back 6."}
     del wanted["21"]
     assert titles(where) == wanted
+
+
+@on_both
+def test_a_retraction_shows_at_once(full: Mirror, shelf: Shelf, where: str) -> None:
+    """Whichever way the update file says it, in the index that a service has open."""
+    run(full, shelf)
+    index = serving_index(where)
+    assert {d.metadata.standing for d in index.get(["1", "2", "3"]).values()} == {Standing.SOUND}
+    kind = '<PublicationType UI="D016441">Retracted Publication</PublicationType>'
+    link = '<CommentsCorrections RefType="RetractionIn"><PMID>9</PMID></CommentsCorrections>'
+    full.update(
+        4,
+        citation(1, "Withdrawn 1.").replace(
+            "</Article>", f"<PublicationTypeList>{kind}</PublicationTypeList></Article>"
+        ),
+        citation(2, "Withdrawn 2.").replace(
+            "</Article>", f"</Article><CommentsCorrectionsList>{link}</CommentsCorrectionsList>"
+        ),
+    )
+    assert run(full, shelf).passed
+    found = {pmid: d.metadata.standing for pmid, d in index.get(["1", "2", "3"]).items()}
+    assert found == {"1": Standing.RETRACTED, "2": Standing.RETRACTED, "3": Standing.SOUND}
+    candidates = index.search("withdrawn")
+    assert [c.document.metadata.standing for c in candidates] == [Standing.RETRACTED] * 2
 
 
 def test_a_gap_stops_what_follows_until_it_is_filled(full: Mirror, shelf: Shelf, where: str) -> None:
