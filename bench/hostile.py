@@ -31,7 +31,7 @@ from pathlib import Path
 
 import psutil
 
-from bench.load import figures, megabytes, processes
+from bench.load import Watch, figures, megabytes, processes
 from bench.serving import WARM_UP_S, Load, Served, ask, served
 from bioqa.bioasq.files import read_golden
 
@@ -138,7 +138,7 @@ def print_alone(service: Served, name: str) -> None:
     """Requests of one kind, one after the other: the dearest by processor time, the largest by memory."""
     time.sleep(1.0)
     rest, begun = megabytes(service), time.monotonic()
-    with Memory(service) as memory:
+    with Watch(service, every_s=0.05, probe=False) as watching:
         statuses, spent = [], []
         before = processor_s(service)
         for status in ATTACKS[name](service, random.Random(1)):
@@ -149,33 +149,12 @@ def print_alone(service: Served, name: str) -> None:
     shown = ", ".join(
         f"{status or 'closed'}: {number}" for status, number in sorted(Counter(statuses).items())
     )
+    above = max([rest, *watching.memory]) - rest
     print(
-        f"{name:32} at most {max(spent):5.2f} s of processor, {max(memory.seen) - rest:5.0f} MB above rest; "
+        f"{name:32} at most {max(spent):5.2f} s of processor, {above:5.0f} MB above rest; "
         f"{time.monotonic() - begun:5.1f} s in all; {shown}",
         flush=True,
     )
-
-
-class Memory:
-    """Looks at the memory of the service as often as it can."""
-
-    def __init__(self, service: Served) -> None:
-        self.seen = [0.0]
-        self._service = service
-        self._ends = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-
-    def __enter__(self) -> "Memory":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ends.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._ends.wait(0.05):
-            self.seen.append(megabytes(self._service))
 
 
 def processor_s(service: Served) -> float:

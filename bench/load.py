@@ -118,13 +118,15 @@ def megabytes(service: Served) -> float:
 
 
 class Watch:
-    """Asks /healthz and looks at the memory, all the while."""
+    """Looks at the memory, and asks /healthz unless told not to, all the while."""
 
-    def __init__(self, service: Served) -> None:
+    def __init__(self, service: Served, every_s: float = WATCH_EVERY_S, probe: bool = True) -> None:
         self.health: list[float] = []
         """Milliseconds."""
         self.memory: list[float] = []
         self._service = service
+        self._every_s = every_s
+        self._probe = probe
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._watch)
 
@@ -138,11 +140,12 @@ class Watch:
 
     def _watch(self) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self._service.port, timeout=120)
-        while not self._ends.wait(WATCH_EVERY_S):
-            begun = time.perf_counter()
-            status = ask(connection, "/healthz")
-            self.health.append(1000 * (time.perf_counter() - begun))
-            assert status == 200, f"/healthz answered {status}"
+        while not self._ends.wait(self._every_s):
+            if self._probe:
+                begun = time.perf_counter()
+                status = ask(connection, "/healthz")
+                self.health.append(1000 * (time.perf_counter() - begun))
+                assert status == 200, f"/healthz answered {status}"
             self.memory.append(megabytes(self._service))
 
 

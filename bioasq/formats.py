@@ -1,4 +1,6 @@
-"""Recognising packed files by their first bytes, to name them: bioqa reads plain files and gzip."""
+"""Unpacking gzip, and recognising other packed files by their first bytes, to name them."""
+
+import zlib
 
 from bioqa.bioasq.errors import BioqaError
 
@@ -22,3 +24,28 @@ def refuse_packed(head: bytes, name: str) -> None:
     for magic, kind in _PACKED.items():
         if head.startswith(magic):
             raise BioqaError(f"{name}: is {kind}; unpack it first, or pack it with gzip once")
+
+
+class TooLarge(BioqaError):
+    """A packed file unpacks to more than is allowed."""
+
+
+def unpacked(raw: bytes, name: str, most: int) -> bytes:
+    """Every member of a gzip file; zero bytes may follow, as tapes and object stores add them (RFC 1952).
+
+    Raises TooLarge, after no more than ``most`` bytes, and BioqaError for a broken file.
+    """
+    content, rest = bytearray(), raw
+    while rest:
+        # Bounded, because a few kilobytes can unpack to gigabytes.
+        unpacking = zlib.decompressobj(wbits=31)
+        try:
+            content += unpacking.decompress(rest, most + 1 - len(content))
+        except zlib.error as error:
+            raise BioqaError(f"{name}: broken gzip file: {error}") from error
+        if len(content) > most:
+            raise TooLarge(f"{name}: unpacks to more than {most} bytes")
+        if not unpacking.eof:
+            raise BioqaError(f"{name}: broken gzip file: it ends too early")
+        rest = unpacking.unused_data.lstrip(b"\0")
+    return bytes(content)

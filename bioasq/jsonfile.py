@@ -1,17 +1,18 @@
 """Strict reading of JSON, plain or gzip, and atomic writing of files; ``-`` is standard input or output."""
 
-import gzip
 import json
 import os
 import secrets
 import sys
-import zlib
 from pathlib import Path
 from typing import NoReturn
 
 from bioqa.bioasq.access import keep_access
 from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.formats import GZIP_MAGIC, refuse_packed
+from bioqa.bioasq.formats import GZIP_MAGIC, refuse_packed, unpacked
+
+MOST_BYTES = 4_000_000_000
+"""To which a gzip file may unpack: no file of questions or answers comes near, but a gzip bomb does."""
 
 STANDARD = "-"
 """Standard input where a file to read is named, standard output where one to write is."""
@@ -30,11 +31,9 @@ def read_bytes(path: str | Path) -> bytes:
     standard input. Raises BioqaError, naming the file, also for other packed files."""
     try:
         raw = _read_standard_input() if str(path) == STANDARD else Path(path).read_bytes()
-        content = gzip.decompress(raw) if raw.startswith(GZIP_MAGIC) else raw
+        content = unpacked(raw, str(path), MOST_BYTES) if raw.startswith(GZIP_MAGIC) else raw
         refuse_packed(content, str(path))
         return content
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BioqaError(f"{path}: broken gzip file: {error}") from error
     except OSError as error:
         raise BioqaError(f"{path}: cannot be read: {error.strerror or error}") from error
 

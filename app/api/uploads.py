@@ -1,7 +1,6 @@
 """Uploaded files: a JSON body, or the files of a form, which may be gzipped."""
 
 import asyncio
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from starlette.datastructures import UploadFile
 from bioqa.app.http.errors import BadBody, FieldError
 from bioqa.app.http.parsers import Parsers
 from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.formats import GZIP_MAGIC, refuse_packed
+from bioqa.bioasq.formats import GZIP_MAGIC, TooLarge, refuse_packed, unpacked
 from bioqa.bioasq.jsonfile import parse_json
 
 FORM = "multipart/form-data"
@@ -44,7 +43,10 @@ class Upload:
     def file(self, name: str) -> object:
         """What a form's file holds as JSON. Raises BioqaError, naming it, or HTTPException: too large."""
         raw = self.files[name]
-        content = _unpacked(raw, name, self.max_bytes) if raw.startswith(GZIP_MAGIC) else raw
+        try:
+            content = unpacked(raw, name, self.max_bytes) if raw.startswith(GZIP_MAGIC) else raw
+        except TooLarge as error:
+            raise HTTPException(413, str(error)) from error
         refuse_packed(content, name)
         return parse_json(content, name)
 
@@ -88,24 +90,6 @@ class Uploads:
         except ValueError as error:  # the given charset cannot decode the names
             raise BadBody("the form cannot be read") from error
         return Upload(files=files, texts=texts, max_bytes=self._max_bytes)
-
-
-def _unpacked(raw: bytes, name: str, most: int) -> bytes:
-    """Every member of a gzip file; zero bytes may follow, as tapes and object stores add them (RFC 1952)."""
-    content, rest = bytearray(), raw
-    while rest:
-        # Bounded, because a few kilobytes can unpack to gigabytes.
-        unpacking = zlib.decompressobj(wbits=31)
-        try:
-            content += unpacking.decompress(rest, most + 1 - len(content))
-        except zlib.error as error:
-            raise BioqaError(f"{name}: broken gzip file: {error}") from error
-        if len(content) > most:
-            raise HTTPException(413, f"{name}: unpacks to more than {most} bytes")
-        if not unpacking.eof:
-            raise BioqaError(f"{name}: broken gzip file: it ends too early")
-        rest = unpacking.unused_data.lstrip(b"\0")
-    return bytes(content)
 
 
 def require_files(upload: Upload, names: Iterable[str]) -> None:
