@@ -6,6 +6,7 @@ by the end of its pipe. If nothing of a broken file may be written, the process 
 to a temporary file until it has reached the file's end.
 """
 
+import gc
 import os
 import pickle
 import queue
@@ -174,6 +175,9 @@ def _read_frame(stream: IO[bytes]) -> bytes | None:
 def serve() -> None:
     """Run a worker process: its task comes from standard input, messages go to standard output."""
     paths, joiner, whole_files = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent wrote it
+    # What records are made of has no cycles. Looking for them took a tenth of the time.
+    gc.freeze()
+    gc.set_threshold(100_000)
     with suppress(BrokenPipeError), os.fdopen(os.dup(1), "wb") as stream:  # broken pipe: the parent is gone
         os.dup2(2, 1)  # output that a library prints must not get between the frames
         for path in paths:
