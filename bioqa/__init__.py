@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from bioqa.measuring import question_measures as question_measures
     from bioqa.measuring import validate as validate
     from bioqa.measuring import write_submission as write_submission
+    from bioqa.models.answers.confidence import Confidence as Confidence
     from bioqa.models.answers.ranking import Ranking as Ranking
     from bioqa.reading import Sample as Sample
     from bioqa.reading import read_medline as read_medline
@@ -66,6 +67,7 @@ _NAMES = {
     "bioqa.indexer.medline.reader": ("MedlineFile",),
     "bioqa.indexer.search.base": ("IndexStats",),
     "bioqa.measuring": ("evaluate", "question_measures", "validate", "write_submission"),
+    "bioqa.models.answers.confidence": ("Confidence",),
     "bioqa.models.answers.ranking": ("Ranking",),
     "bioqa.reading": ("Sample", "read_medline", "sample"),
     "bioqa.searching": ("Index", "build_index", "open_index"),

@@ -7,6 +7,7 @@ from typing import Any
 from bioqa.app.answers import answering
 from bioqa.bioasq.domain import Document, Question, Response, Section, Sentence
 from bioqa.bioasq.files import submission_dict
+from bioqa.models.answers.confidence import Confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,16 @@ class Answer:
     def truncated_sentences(self) -> int:
         """Sentences that the ranker read only in part."""
         return self._answer.truncated_sentences
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """Whether the documents answer the question: ``probability``, ``level`` and ``caution`` in words.
+
+        >>> index = bioqa.open_index("sample-index")
+        >>> bioqa.ask("How do I change the oil of a motorbike?", index).confidence.level
+        'unlikely'
+        """
+        return self._answer.confidence
 
     def response(self) -> Response:
         """The answer as an entry of a submission."""

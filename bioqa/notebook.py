@@ -17,6 +17,8 @@ def _lines(answer: Answer) -> Iterator[str]:
     yield f"<div><h4>{escape(answer.question.body.strip())}</h4>"
     if not answer.documents:
         yield "<p>No document has a word of this question.</p>"
+    if answer.confidence and answer.confidence.caution:
+        yield f"<p><strong>{escape(answer.confidence.caution)}</strong></p>"
     yield "<ol>"
     for sentence in answer.sentences:
         place = f"{sentence.document.pmid}, {sentence.sentence.section}, score {sentence.score:.3f}"

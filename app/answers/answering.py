@@ -12,6 +12,7 @@ from bioqa.bioasq.domain import MAX_ITEMS, Candidate, Document, Question, Respon
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.condensing import is_long
+from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from bioqa.models.answers.selection import Calibration, select
 
@@ -93,6 +94,8 @@ class Answer:
     """Reason why BM25 replaced the ranker; None normally."""
     condensed: str | None = None
     """The words by which a long question was answered; None if it was answered as it was asked."""
+    confidence: Confidence | None = None
+    """Whether the documents answer the question; None for texts that came with it."""
 
     def response(self) -> Response:
         """The answer as a submission holds it."""
@@ -107,6 +110,7 @@ class Retrieved:
     options: SearchOptions
     candidates: Sequence[Candidate]
     index: str
+    """Name of the index; empty if the candidates came with the question."""
     retrieve_ms: float
     asked_at: float | None = None
     """By time.perf_counter; None if the question did not wait in a queue."""
@@ -171,6 +175,7 @@ def _answer(
     options = retrieved.options
     selection = select(ranking, calibration, options.max_documents, options.max_snippets)
     _check_finite(selection, ranker.name)
+    estimate = _confidence(retrieved, ranking, calibration) if retrieved.index else None
     waited = 0.0
     if retrieved.asked_at is not None:
         waited = round(max(0.0, _ms(retrieved.asked_at, begun) - retrieved.retrieve_ms), 3)
@@ -185,7 +190,15 @@ def _answer(
         ranking.truncated_sentences,
         len(retrieved.candidates),
         condensed=retrieved.condensed,
+        confidence=estimate,
     )
+
+
+def _confidence(retrieved: Retrieved, ranking: Ranking, calibration: Calibration) -> Confidence:
+    # Imported here because nltk takes half a second, which no command should wait for.
+    from bioqa.models.answers.evidence import confidence
+
+    return confidence(retrieved.question.body, ranking, calibration, answered_by=retrieved.item[0])
 
 
 class Answerer:

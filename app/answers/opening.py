@@ -56,10 +56,14 @@ def load_rankers(settings: Settings) -> list[Ranker]:
 
 def warm_up(ranker: Ranker) -> None:
     """Rank a small question, so that no client waits for what the first call to a model costs."""
+    from bioqa.models.answers.evidence import confidence
+
     title, abstract = "Metformin in type 2 diabetes.", "Metformin lowered glucose. Placebo did not."
     sentences = (Sentence("title", 0, 29), Sentence("abstract", 0, 26), Sentence("abstract", 27, 43))
     document = Document("1", 1, title, abstract, None, sentences)
-    ranker.rank("Is metformin better than placebo?", [Candidate(document, 1.0)])
+    question = "Is metformin better than placebo?"
+    candidates = [Candidate(document, 1.0)]
+    confidence(question, ranker.rank(question, candidates), ranker.calibration)
 
 
 def _load(place: str, settings: Settings) -> Ranker:

@@ -66,6 +66,8 @@ def print_answer(answer: Answer) -> None:
     out.print(Text(answer.question.body.strip(), style="bold"))
     if not answer.documents:
         out.print("No document contains a word of this question.")
+    if answer.confidence and answer.confidence.caution:
+        out.print(Text(answer.confidence.caution, style="yellow"), soft_wrap=True)
     for rank, scored in enumerate(answer.documents, start=1):
         if rank == 1:
             out.print(Text("\nDocuments", style="underline"))

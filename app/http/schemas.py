@@ -22,6 +22,7 @@ from bioqa.app.exports.standing import notice_text, shown_notices
 from bioqa.app.http.metadata import CitationMetadata, citation_metadata
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Document, Question
+from bioqa.models.answers.confidence import Confidence, Level
 
 StandingName = Literal[
     "retracted", "concern", "retraction_notice", "concern_notice", "erratum_notice", "sound"
@@ -221,6 +222,24 @@ class StageTimings(BaseModel):
     total: float
 
 
+class QuestionLanguage(BaseModel):
+    code: str = Field(description="ISO 639-1.")
+    name: str = Field(description="In English.")
+
+
+class AnswerConfidence(BaseModel):
+    """Whether the answer answers its question, as estimated: docs/confidence.md."""
+
+    probability: Annotated[float, Field(ge=0, le=1)] = Field(
+        description="That one of the ten best documents answers the question."
+    )
+    level: Level = Field(description="`unlikely`: treat the answer as if nothing had been found.")
+    language: QuestionLanguage | None = Field(
+        description="The language that the question seems to be in, if that is not English."
+    )
+    caution: str = Field(description="The same in words, for people; empty if there is nothing to say.")
+
+
 class SearchAnswer(BaseModel):
     """Documents and snippets, best first."""
 
@@ -238,6 +257,9 @@ class SearchAnswer(BaseModel):
     degraded_reason: str | None
     condensed: str | None = Field(
         description="The words of a long question that it was answered by; null if it was answered as asked."
+    )
+    confidence: AnswerConfidence | None = Field(
+        default=None, description="Whether the documents answer the question; null where it is not estimated."
     )
 
 
@@ -386,6 +408,19 @@ def search_answer(
         degraded=answer.degraded is not None,
         degraded_reason=answer.degraded,
         condensed=answer.condensed,
+        confidence=answer_confidence(answer.confidence),
+    )
+
+
+def answer_confidence(confidence: Confidence | None) -> AnswerConfidence | None:
+    if confidence is None:
+        return None
+    language = confidence.language
+    return AnswerConfidence(
+        probability=confidence.probability,
+        level=confidence.level,
+        language=None if language is None else QuestionLanguage(code=language.code, name=language.name),
+        caution=confidence.caution,
     )
 
 

@@ -10,6 +10,7 @@ from bioqa.app.exports.standing import WARNINGS
 from bioqa.app.http.metadata import CitationMetadata
 from bioqa.app.http.schemas import SearchAnswer, StoredDocument, WithStanding
 from bioqa.bioasq.metadata import Standing
+from bioqa.models.answers.confidence import Level
 
 Section = Literal["title", "abstract"]
 
@@ -53,6 +54,10 @@ class SearchResult(BaseModel):
     snippets: list[FoundSnippet]
     index: str
     ranker: str
+    answers_question: Level | None = Field(
+        description="Whether these articles answer the question, as estimated. If unlikely, say that nothing "
+        "was found instead of citing them."
+    )
     note: str | None = Field(description="Limitations of this result, if any.")
 
 
@@ -93,6 +98,8 @@ def search_result(answer: SearchAnswer) -> SearchResult:
     notes = [answer.degraded_reason] if answer.degraded_reason else []
     if answer.condensed:
         notes.append(f"the question is long, and was answered by these of its words: {answer.condensed}")
+    if answer.documents and answer.confidence and answer.confidence.caution:
+        notes.insert(0, answer.confidence.caution.removesuffix("."))
     if answer.truncated_sentences:
         notes.append(f"{answer.truncated_sentences} sentences were truncated")
     if not answer.documents:
@@ -129,6 +136,7 @@ def search_result(answer: SearchAnswer) -> SearchResult:
         ],
         index=answer.index,
         ranker=answer.ranker,
+        answers_question=answer.confidence.level if answer.confidence else None,
         note="; ".join(notes) or None,
     )
 

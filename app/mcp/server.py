@@ -31,6 +31,7 @@ INSTRUCTIONS = (
     "Read a whole abstract with `get_document` before relying on more of it than the sentences returned. "
     "An article or sentence with a `warning` is retracted, doubted or corrected: tell the user so whenever "
     "you mention it, and never present a retracted finding as evidence. "
+    "Where `answers_question` is unlikely, report that nothing was found. "
     "Articles outside the index are not found: an empty result says nothing about what is known."
 )
 MOST_DOCUMENTS = 50

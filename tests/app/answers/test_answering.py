@@ -8,13 +8,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bioqa.app.answers.answering import Answer, Answerer, IndexUnavailable, SearchOptions, Timings
+from bioqa.app.answers.answering import (
+    Answer,
+    Answerer,
+    IndexUnavailable,
+    Retrieved,
+    SearchOptions,
+    Timings,
+    answer_by_bm25,
+    rank_and_select,
+)
 from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.search.base import IndexStats
+from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import Ranking
+from bioqa.models.text.language import Language
 from tests.app.conftest import DRUGS, documents
 from tests.app.rankers import LexicalRanker
 
@@ -227,3 +238,35 @@ def test_the_time_of_fetching_together_is_shared(answerer: Answerer) -> None:
 def test_a_question_in_a_test_set_is_echoed_unchanged(answerer: Answerer) -> None:
     question = Question(" 1", " Is it metformin? ", "yesno")
     assert answerer.answer(question).response().question == question
+
+
+def test_an_answer_knows_whether_it_answers(answerer: Answerer) -> None:
+    good, foreign, other, none = (
+        ask(answerer, body).confidence
+        for body in (
+            "Is metformin better than placebo?",
+            "Quels sont les effets de la metformine contre placebo ?",
+            "Is the winter tyre of my motorbike better than a placebo goalkeeper?",
+            "zebra",
+        )
+    )
+    assert good is not None
+    assert foreign is not None
+    assert other is not None
+    assert none == Confidence(0.0, "unlikely")
+    assert (good.level, good.language) == ("likely", None)
+    assert (foreign.level, foreign.language) == ("unlikely", Language("fr", "French"))
+    assert (other.level, other.language) == ("unlikely", None)
+
+
+def test_how_much_of_an_answer_is_wanted_does_not_change_the_estimate(answerer: Answerer) -> None:
+    few = ask(answerer, "Is metformin better than placebo?", SearchOptions(1, 0))
+    assert few.confidence == ask(answerer, "Is metformin better than placebo?").confidence
+
+
+def test_answers_by_bm25_are_estimated_and_given_texts_are_not() -> None:
+    candidates = [Candidate(each, 2.0) for each in documents()[:3]]
+    retrieved = Retrieved(Question("q", "metformin"), DEFAULT_OPTIONS, candidates, "index", 1.0)
+    assert answer_by_bm25(LexicalRanker(), retrieved, "it failed").confidence is not None
+    (given,) = rank_and_select(LexicalRanker(), [replace(retrieved, index="")])
+    assert given.confidence is None

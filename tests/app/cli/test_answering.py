@@ -87,3 +87,10 @@ def test_batch_writes_a_valid_submission(run: Run, index_folder: Path, testset: 
     written = read_json(tmp_path / "submission")
     assert validate(written) == []
     assert run("validate", tmp_path / "submission", "--testset", testset).code == 0
+
+
+def test_ask_says_that_an_answer_is_weak_and_names_the_language(run: Run, index_folder: Path) -> None:
+    out = run("ask", "Quels sont les effets de la metformine ou placebo ?", "--index", index_folder).out
+    assert "Probably nothing that was found answers the question" in out
+    assert "The question seems to be in French" in out
+    assert "robably" not in run("ask", "Is metformin better than placebo?", "--index", index_folder).out

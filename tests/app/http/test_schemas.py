@@ -15,6 +15,8 @@ from bioqa.app.http.schemas import AskedQuestion, SearchRequest, TestSet, search
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_testset
+from bioqa.models.answers.confidence import Confidence
+from bioqa.models.text.language import Language
 from tests.app.conftest import document
 from tests.app.requests import BODY
 from tests.app.withdrawn import NOTICE, RETRACTED, marked
@@ -128,3 +130,24 @@ def test_null_is_a_default_of_files_too(client: TestClient, path: str, field: st
     file = {"questions": [{"id": "a", "body": BODY, "documents": [], "snippets": []}]}
     body = {"submission": file, "golden": file, field: None}
     assert client.post(f"/v1/bioasq/{path}", json=body).status_code == 200
+
+
+def test_confidence_is_written_with_its_words(answerer: Answerer) -> None:
+    answer = answerer.answer(Question("q", BODY))
+    weak = Confidence(0.04, "unlikely", Language("fr", "French"))
+    written = search_answer(replace(answer, confidence=weak)).model_dump()["confidence"]
+    assert written == {
+        "probability": 0.04,
+        "level": "unlikely",
+        "language": {"code": "fr", "name": "French"},
+        "caution": weak.caution,
+    }
+    assert search_answer(replace(answer, confidence=Confidence(0.9, "likely"))).model_dump()[
+        "confidence"
+    ] == {
+        "probability": 0.9,
+        "level": "likely",
+        "language": None,
+        "caution": "",
+    }
+    assert search_answer(replace(answer, confidence=None)).confidence is None

@@ -6,6 +6,7 @@ from bioqa.app.answers.answering import Answer, Answerer
 from bioqa.app.http.schemas import search_answer, stored_document
 from bioqa.app.mcp.results import medline_document, search_result
 from bioqa.bioasq.domain import Question
+from bioqa.models.answers.confidence import Confidence
 from tests.app.conftest import document
 from tests.app.requests import BODY
 from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED, marked
@@ -71,3 +72,16 @@ def test_sentences_have_their_text() -> None:
         ("abstract", "Two."),
     ]
     assert [(part.begin, part.end) for part in made.parts] == [(0, 9)]
+
+
+def test_a_weak_answer_is_noted_first(answerer: Answerer) -> None:
+    answer = answerer.answer(Question("", BODY))
+    weak = replace(answer, confidence=Confidence(0.04, "unlikely"), truncated_sentences=2)
+    assert search_result(search_answer(weak)).answers_question == "unlikely"
+    assert note(weak) == (
+        "Probably nothing that was found answers the question (estimated probability 0.04); "
+        "2 sentences were truncated"
+    )
+    assert search_result(search_answer(answer)).answers_question == "likely"
+    # A service of an earlier version does not say.
+    assert search_result(search_answer(replace(answer, confidence=None))).answers_question is None

@@ -226,3 +226,12 @@ def test_text_is_never_markup_and_marks_are_exact(hostile: TestClient) -> None:
     aim, methods = page.xpath("//p[@class='passage']")
     assert IMAGE in aim.text_content()
     assert "Unrelated." in methods.text_content()
+
+
+def test_a_weak_answer_is_shown_as_one(client: TestClient) -> None:
+    headings = "//section[@class='notice']/h2"
+    weak = read(client.get("/", params={"q": "Quels sont les effets de la metformine ou placebo ?"}))
+    assert texts(weak, headings) == ["Nothing good found"]
+    assert "The question seems to be in French" in " ".join(texts(weak, "//section[@class='notice']/p"))
+    assert weak.xpath("//article")
+    assert not texts(read(client.get("/", params={"q": BODY})), headings)
