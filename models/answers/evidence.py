@@ -112,7 +112,7 @@ def confidence(
 ) -> Confidence:
     """How likely the ranking's best documents answer the question. Takes about half a millisecond.
 
-    ``answered_by``: the words that were searched for and ranked by, if they are not the question as it was asked.
+    ``answered_by``: the words that were searched for and ranked by, if not the question as it was asked.
     """
     language = foreign_language(question)
     if not ranking.documents:

@@ -20,8 +20,8 @@ class Background:
     unknown: float
     """The IDF of a stem that the vocabulary does not have: that of its rarest."""
     everyday: frozenset[str]
-    """Words that BERT's word pieces, which were chosen for Wikipedia and novels, have whole. The bundled pieces
-    are those that MEDLINE has, too."""
+    """Words that BERT's word pieces, which were chosen for Wikipedia and novels, have whole. The
+    bundled pieces are those that MEDLINE has, too."""
 
     def weight(self, stemmed: str) -> float:
         return self.idf.get(stemmed, self.unknown)
