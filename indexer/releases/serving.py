@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 
 from bioqa.bioasq.domain import Candidate, Document
@@ -10,6 +9,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Event
 from bioqa.indexer.releases.folder_shelf import CurrentFolder
 from bioqa.indexer.search.base import Applied, IndexStats
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.tantivy import TantivyIndex
 
 
@@ -30,13 +30,19 @@ class ServingIndex:
     def name(self) -> str:
         return self._opened.name
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
-        return self._index().search(question, size, published_before)
+    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
+        return self._index().search(question, size, filters)
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
-        return self._index().search_many(questions, size, published_before)
+        return self._index().search_many(questions, size, filters)
+
+    def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
+        return self._index().newest(filters, size)
+
+    def count(self, question: str | None, filters: Filters = NO_FILTERS) -> int:
+        return self._index().count(question, filters)
 
     def condense(self, question: str) -> str:
         return self._index().condense(question)

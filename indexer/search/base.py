@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Protocol
 
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.medline.events import Event
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +71,15 @@ class SearchIndex(Protocol):
         """Make all writes visible and durable."""
         ...
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
         """Return the ``size`` best documents, best first; ties in ascending order of PMIDs (as numbers).
 
-        ``published_before`` keeps documents published before that day, and documents without a date.
+        Filters decide which documents are found, and change no score.
         """
         ...
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
         """Search for each question, in as few round trips as the back end allows."""
         ...
@@ -88,6 +88,15 @@ class SearchIndex(Protocol):
         """Return the words that carry a long question (``bioqa.indexer.search.condensing``), by this index's
         statistics; any other question as it is.
         """
+        ...
+
+    def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
+        """Return the ``size`` newest documents that pass, those without a date last; ties in descending order
+        of PMIDs."""
+        ...
+
+    def count(self, question: str | None, filters: Filters = NO_FILTERS) -> int:
+        """Return how many documents pass and contain a word of the question; without one, how many pass."""
         ...
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:

@@ -23,7 +23,8 @@ class HasKey:
 
     @property
     def key(self) -> str:
-        return key(self.kind, self.value)
+        # JSON escapes may contain lone surrogates, which UTF-8 cannot encode.
+        return key(self.kind, self.value.encode("utf-8", "ignore").decode())
 
     def __str__(self) -> str:
         return _written(self.value, _TAGS[self.kind])
@@ -80,8 +81,10 @@ class Published:
         undated = " or without a date" if self.undated else ""
         if not before:
             return f"published {after} or later{undated}"
-        return f"published from {after} until before {before}{undated}" if after else (
-            f"published before {before}{undated}"
+        return (
+            f"published from {after} until before {before}{undated}"
+            if after
+            else (f"published before {before}{undated}")
         )
 
 

@@ -12,7 +12,6 @@ depend on the number of shards.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
 from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -36,6 +35,7 @@ from bioqa.indexer.search.faults import (
     require_acknowledged,
     require_whole,
 )
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.mapping import (
     DEFAULT_SHAPE,
     FORMAT,
@@ -46,7 +46,14 @@ from bioqa.indexer.search.mapping import (
     source,
     tombstone,
 )
-from bioqa.indexer.search.query import clean, preference, read_term_vectors, request
+from bioqa.indexer.search.query import (
+    clean,
+    newest_request,
+    preference,
+    query,
+    read_term_vectors,
+    request,
+)
 from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
 
 PMIDS_PER_REQUEST = 1000
@@ -169,7 +176,7 @@ class ElasticIndex:
 
     # Reading
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
         if size < 1 or not (text := clean(question)):
             return []
         with engine_errors(self.address):
@@ -178,28 +185,53 @@ class ElasticIndex:
                 search_type=self._search_type,
                 preference=preference(text),
                 allow_partial_search_results=False,
-                **request(text, size, published_before),
+                **request(text, size, filters),
             )
             return self._candidates(answer.body)
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
         texts = [clean(question) if size >= 1 else "" for question in questions]
         candidates: dict[str, list[Candidate]] = {"": []}
         distinct = list(dict.fromkeys(text for text in texts if text))
         for begin in range(0, len(distinct), QUESTIONS_PER_REQUEST):
             chunk = distinct[begin : begin + QUESTIONS_PER_REQUEST]
-            candidates |= zip(chunk, self._msearch(chunk, size, published_before), strict=True)
+            candidates |= zip(chunk, self._msearch(chunk, size, filters), strict=True)
         return [list(candidates[text]) for text in texts]
 
-    def _msearch(
-        self, texts: Sequence[str], size: int, published_before: date | None
-    ) -> list[list[Candidate]]:
+    def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
+        if size < 1:
+            return []
+        with engine_errors(self.address):
+            answer = self.client.search(
+                index=self.address.name,
+                allow_partial_search_results=False,
+                **newest_request(filters, size),
+            )
+            require_whole(answer.body, self.address)
+            return [from_source(hit["_source"]) for hit in answer["hits"]["hits"]]
+
+    def count(self, question: str | None, filters: Filters = NO_FILTERS) -> int:
+        text = question if question is None else clean(question)
+        if text == "":
+            return 0
+        with engine_errors(self.address):
+            answer = self.client.search(
+                index=self.address.name,
+                allow_partial_search_results=False,
+                size=0,
+                track_total_hits=True,
+                query=query(text, filters),
+            )
+            require_whole(answer.body, self.address)
+            return int(answer["hits"]["total"]["value"])
+
+    def _msearch(self, texts: Sequence[str], size: int, filters: Filters) -> list[list[Candidate]]:
         searches: list[dict[str, Any]] = []
         for text in texts:
             searches.append({"preference": preference(text), "allow_partial_search_results": False})
-            searches.append(request(text, size, published_before))
+            searches.append(request(text, size, filters))
         with engine_errors(self.address):
             answers = self.client.msearch(
                 index=self.address.name, search_type=self._search_type, searches=searches

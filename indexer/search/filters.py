@@ -118,18 +118,16 @@ class Filters:
         return AllOf(tuple(condition for _, condition in self.parts()))
 
 
-NO_FILTERS = Filters()
-
-
-def _check_values(name: str, values: tuple[str, ...]) -> None:
-    if isinstance(values, str) or not isinstance(values, tuple):
-        raise FilterError(name, f"must be a tuple of names, not {type(values).__name__}")
+def _check_values(name: str, values: tuple[str, ...] | str) -> None:
+    if isinstance(values, str):  # it would be taken for its letters
+        raise FilterError(name, "must be a tuple of names, not a string")
     if len(values) > MAX_VALUES:
         raise FilterError(name, f"must have at most {MAX_VALUES} values, not {len(values)}")
     for value in values:
         if not value.strip():
             raise FilterError(name, "must not be empty")
         if len(value) > MAX_VALUE_CHARACTERS:
-            raise FilterError(
-                name, f"must have at most {MAX_VALUE_CHARACTERS} characters, not {len(value)}"
-            )
+            raise FilterError(name, f"must have at most {MAX_VALUE_CHARACTERS} characters, not {len(value)}")
+
+
+NO_FILTERS = Filters()

@@ -1,8 +1,8 @@
 """What filters look documents up by: short strings such as "type:review", one set for each document.
 
 Both back ends index a document's keys as they are, in one field, so a filter is the same on both: a key that
-the document has or has not. A name and what is asked for are brought into one form here, so that case, accents,
-punctuation and white space make no difference.
+the document has or has not. Names, and what is asked for, are brought into one form here, so that case,
+accents, punctuation and white space make no difference.
 """
 
 import re
@@ -138,7 +138,7 @@ def _heading(value: str) -> str:
 
 
 def _exact(value: str) -> str:
-    return value.strip().lower()
+    return "".join(value.split()).lower()
 
 
 _FORMS = {

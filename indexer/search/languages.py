@@ -129,7 +129,7 @@ _BY_NAME = {name: code for code, name in _CODES.items()} | _TWO_LETTERS | _OTHER
 def language_code(language: str) -> str:
     """MEDLINE's code for a language's English name, its ISO 639 code in two or three letters, or the code
     itself, in any case; what is unknown comes back in lower case."""
-    name = language.strip().lower()
+    name = " ".join(language.lower().split())
     return _BY_NAME.get(name, name)
 
 

@@ -14,13 +14,15 @@ from bioqa.indexer.medline.packed import PackedMetadata
 from bioqa.indexer.search.records import NO_DATE, Record, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 
-FORMAT = 2
+FORMAT = 3
 """Incremented when mapping, analyser or stored form change, so that no index is misread."""
 
 TEXT = "text"
 """The searched field, into which title and abstract are copied."""
 
 METADATA = "metadata"
+TITLE, KEYS = "title", "keys"
+"""For filters: the title's words, and see ``bioqa.indexer.search.keys``."""
 
 ANALYZER = "bioqa"
 
@@ -52,6 +54,8 @@ def index_body(shape: Shape, notes: Mapping[str, Any]) -> dict[str, Any]:
         },
         "mappings": {
             "dynamic": "strict",
+            # Keys are made of the rest of a document, and would double it.
+            "_source": {"excludes": [KEYS]},
             "_meta": {"bioqa": dict(notes)},
             "properties": deepcopy(_PROPERTIES),
         },
@@ -82,7 +86,7 @@ _PROPERTIES: dict[str, Any] = {
     # Position among all events of the one that wrote the document: see bioqa.indexer.loading.ledger.order.
     "order": {"type": "long", "index": False},
     "published": {"type": "date", "format": "strict_date"},
-    "title": {"type": "text", "index": False, "norms": False, "copy_to": TEXT},
+    TITLE: {"type": "text", "analyzer": ANALYZER, "norms": False, "copy_to": TEXT},
     "abstract": {"type": "text", "index": False, "norms": False, "copy_to": TEXT},
     "has_title": {"type": "boolean"},
     "has_abstract": {"type": "boolean"},
@@ -94,8 +98,9 @@ _PROPERTIES: dict[str, Any] = {
     METADATA: {"type": "object", "enabled": False},
     # Only in tombstones, which have PMID and order of a deleted document and nothing else.
     "deleted": {"type": "boolean", "index": False},
-    # No positions: they serve phrase queries only, and questions are not searched as phrases.
-    TEXT: {"type": "text", "analyzer": ANALYZER, "similarity": ANALYZER, "index_options": "freqs"},
+    KEYS: {"type": "keyword", "doc_values": False},
+    # Positions are for phrases, and are read for nothing else.
+    TEXT: {"type": "text", "analyzer": ANALYZER, "similarity": ANALYZER, "index_options": "positions"},
 }
 
 
@@ -115,6 +120,7 @@ def source(record: Record, order: int) -> bytes:
         "title_sentences": layout[3:in_abstract],
         "abstract_sentences": layout[in_abstract:parts_at],
         "parts": layout[parts_at:],
+        KEYS: record.keys.splitlines(),
     }
     if record.published != NO_DATE:
         stored["published"] = date.fromordinal(record.published).isoformat()

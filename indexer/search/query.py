@@ -3,26 +3,88 @@
 import zlib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from datetime import date
 from itertools import accumulate
 from typing import Any
 
-from bioqa.indexer.search.mapping import TEXT
+from bioqa.indexer.search.conditions import (
+    AllOf,
+    AnyOf,
+    Condition,
+    HasKey,
+    HasPhrase,
+    HasPmid,
+    HasWords,
+    Place,
+    Published,
+    Without,
+)
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.mapping import KEYS, TEXT, TITLE
+
+_FIELDS: dict[Place, str] = {"title": TITLE, "text": TEXT}
 
 
-def request(text: str, size: int, published_before: date | None) -> dict[str, Any]:
-    """Build a match query, in which no character of the question acts as an operator."""
-    query: dict[str, Any] = {"match": {TEXT: {"query": text}}}
-    if published_before is not None:
-        early = {"range": {"published": {"lt": published_before.isoformat()}}}
-        undated = {"bool": {"must_not": {"exists": {"field": "published"}}}}
-        query = {"bool": {"must": query, "filter": {"bool": {"should": [early, undated]}}}}
+def request(text: str, size: int, filters: Filters = NO_FILTERS) -> dict[str, Any]:
+    """Build the search for a question's best documents."""
     return {
-        "query": query,
+        "query": query(text, filters),
         "size": size,
         "sort": [{"_score": "desc"}, {"pmid": "asc"}],
         "track_total_hits": False,
     }
+
+
+def newest_request(filters: Filters, size: int) -> dict[str, Any]:
+    """Build the search for the newest documents that pass."""
+    return {
+        "query": query(None, filters),
+        "size": size,
+        "sort": [{"published": {"order": "desc", "missing": "_last"}}, {"pmid": "desc"}],
+        "track_total_hits": False,
+    }
+
+
+def query(text: str | None, filters: Filters) -> dict[str, Any]:
+    """Build a match query, in which no character of the question acts as an operator. Without a question,
+    all documents match that pass."""
+    restriction = filters.condition()
+    passing = [condition_query(part) for part in restriction.parts]
+    if text is None:
+        # Tombstones have no such field.
+        return {"bool": {"filter": [{"exists": {"field": "has_title"}}, *passing]}}
+    matching: dict[str, Any] = {"match": {TEXT: {"query": text}}}
+    return {"bool": {"must": matching, "filter": passing}} if passing else matching
+
+
+def condition_query(condition: Condition) -> dict[str, Any]:
+    """Build the query for the documents that meet a condition."""
+    match condition:
+        case HasKey():
+            return {"term": {KEYS: {"value": condition.key}}}
+        case HasPmid(pmid):
+            return {"ids": {"values": [str(pmid)]}}
+        case HasWords(place, text):
+            return {"match": {_FIELDS[place]: {"query": text, "operator": "and", "zero_terms_query": "all"}}}
+        case HasPhrase(place, text):
+            return {"match_phrase": {_FIELDS[place]: {"query": text, "zero_terms_query": "all"}}}
+        case Published():
+            return _published(condition)
+        case AllOf(parts):
+            return {"bool": {"filter": [*map(condition_query, parts)]}} if parts else {"match_all": {}}
+        case AnyOf(parts):
+            return {"bool": {"should": [*map(condition_query, parts)], "minimum_should_match": 1}}
+        case Without(part):
+            return {"bool": {"must_not": condition_query(part)}}
+
+
+def _published(condition: Published) -> dict[str, Any]:
+    bounds = {"gte": condition.after, "lt": condition.before}
+    days = {name: day.isoformat() for name, day in bounds.items() if day}
+    dated = {"range": {"published": days}} if days else {"exists": {"field": "published"}}
+    if not condition.undated:
+        return dated
+    undated = {"bool": {"must_not": {"exists": {"field": "published"}}}}
+    return {"bool": {"should": [dated, undated], "minimum_should_match": 1}}
 
 
 def clean(question: str) -> str:

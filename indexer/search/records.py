@@ -13,6 +13,7 @@ from bioqa.bioasq.domain import Document, Part, Sentence
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.metadata import Metadata
 from bioqa.indexer.medline.packed import packed, unpacked
+from bioqa.indexer.search.keys import keys
 
 PMID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 
@@ -34,6 +35,8 @@ class Record(NamedTuple):
     end of each sentence; begin, end and label length of each part."""
     metadata: bytes = b""
     """JSON; see ``bioqa.indexer.medline.packed``. Empty if there is none."""
+    keys: str = ""
+    """One a line; see ``bioqa.indexer.search.keys``. Indexed, but not stored."""
 
 
 EncodedEvent = Record | int
@@ -66,6 +69,7 @@ def encode(document: Document) -> Record:
         document.abstract,
         struct.pack(f"<{len(numbers)}I", *numbers),
         packed(document.metadata),
+        "\n".join(sorted(keys(document))),
     )
 
 

@@ -11,7 +11,13 @@ from bioqa.indexer.search.stopwords import STOP_WORDS
 TEXT = "text"
 """The searched field, with two values: title and abstract."""
 
-ANALYZER = "bioqa"
+TITLE = "title"
+"""The title's words alone, for filters."""
+
+KEYS = "keys"
+"""What filters look documents up by: see ``bioqa.indexer.search.keys``."""
+
+ANALYZER, LINES = "bioqa", "lines"
 
 
 def analyzer() -> Any:
@@ -31,6 +37,17 @@ def analyzer() -> Any:
     )
 
 
+def lines() -> Any:
+    """Each line of a text is one term, as it is."""
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(r"[^\n]+")).build()
+
+
+def register(index: Any) -> None:
+    """Give an index the analysers that its schema names."""
+    index.register_tokenizer(ANALYZER, analyzer())
+    index.register_tokenizer(LINES, lines())
+
+
 def schema() -> Any:
     builder = tantivy.SchemaBuilder()
     # Signed, because tantivy's deletion by term treats numbers as signed, and finds none in unsigned fields.
@@ -39,7 +56,10 @@ def schema() -> Any:
     builder.add_unsigned_field("published", stored=True, fast=True)
     builder.add_unsigned_field("has_title", indexed=True)
     builder.add_unsigned_field("has_abstract", indexed=True)
-    builder.add_text_field(TEXT, stored=True, tokenizer_name=ANALYZER, index_option="freq")
+    # Positions are for phrases, and are read for nothing else.
+    builder.add_text_field(TEXT, stored=True, tokenizer_name=ANALYZER, index_option="position")
+    builder.add_text_field(TITLE, tokenizer_name=ANALYZER, index_option="position")
+    builder.add_text_field(KEYS, tokenizer_name=LINES, index_option="basic")
     builder.add_bytes_field("layout", stored=True)
     builder.add_bytes_field("metadata", stored=True)
     return builder.build()
@@ -54,6 +74,8 @@ def to_stored(record: Record) -> Any:
     document.add_unsigned("has_abstract", int(bool(record.abstract)))
     document.add_text(TEXT, record.title)
     document.add_text(TEXT, record.abstract)
+    document.add_text(TITLE, record.title)
+    document.add_text(KEYS, record.keys)
     document.add_bytes("layout", record.layout)
     document.add_bytes("metadata", record.metadata)
     return document

@@ -192,9 +192,13 @@ def _deepest(node: Node) -> tuple[int, int]:
             return depth + 1, begin
         case Joined():
             depth, begin = _deepest(node.left)
-            chained = isinstance(node.left, Joined) and (node.left.operator == "OR") == (node.operator == "OR")
             other, there = _deepest(node.right)
-            return max((depth + (not chained), begin), (other + 1, there))
+            return max((depth + _takes_turns(node), begin), (other + 1, there))
+
+
+def _takes_turns(node: Joined) -> bool:
+    """Whether another operator stands to its left. NOT goes with AND: both join what is asked for."""
+    return not isinstance(node.left, Joined) or (node.left.operator == "OR") != (node.operator == "OR")
 
 
 class _Parser:

@@ -7,10 +7,8 @@ scores of an updated index may differ in the last digits from those of a new one
 
 import shutil
 import struct
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -23,11 +21,13 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Delete, Event
 from bioqa.indexer.search.base import Applied, IndexStats
 from bioqa.indexer.search.condensing import condensed, is_long, words_of
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.folder import IndexFolder, Links
 from bioqa.indexer.search.query import clean
 from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
-from bioqa.indexer.search.schema import ANALYZER, TEXT, analyzer, from_stored, schema, to_stored
+from bioqa.indexer.search.schema import TEXT, from_stored, register, schema, to_stored
 from bioqa.indexer.search.segments import META, Sizes, check_checksums, check_footers, check_sizes, damaged
+from bioqa.indexer.search.tantivy_query import QueryMaker
 
 PMIDS_PER_QUERY = 1000
 """PMIDs looked up by one query."""
@@ -62,8 +62,8 @@ class TantivyIndex:
         self._index = index
         self._links = links
         self._schema = index.schema
-        self._analyzer = analyzer()
-        index.register_tokenizer(ANALYZER, self._analyzer)
+        self._make = QueryMaker(index.schema)
+        register(index)
         index.config_reader("manual")
         self._sizes: Sizes = ()
         self._seen = folder.state()
@@ -122,27 +122,40 @@ class TantivyIndex:
 
     # Reading
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
         with tantivy_errors(self._folder.path):
-            query = self._query(question, published_before)
+            query = self._make.query(question, filters)
             if query is None or size < 1:
                 return []
             searcher = self._searcher()
-            return [
-                Candidate(from_stored(searcher.doc(address)), score)
-                for score, _, address in self._best(searcher, query, size)
-            ]
+            hits = self._hits(searcher, query, size)
+            best = sorted(hits, key=lambda hit: (-hit[0], hit[1]))[:size]
+            return [Candidate(from_stored(searcher.doc(address)), score) for score, _, address in best]
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
-        return [self.search(question, size, published_before) for question in questions]
+        return [self.search(question, size, filters) for question in questions]
+
+    def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
+        if size < 1:
+            return []
+        with tantivy_errors(self._folder.path):
+            searcher = self._searcher()
+            hits = self._hits(searcher, self._make.query(None, filters), size, "published")
+            newest = sorted(hits, key=lambda hit: (-hit[0], -hit[1]))[:size]
+            return [from_stored(searcher.doc(address)) for _, _, address in newest]
+
+    def count(self, question: str | None, filters: Filters = NO_FILTERS) -> int:
+        with tantivy_errors(self._folder.path):
+            query = self._make.query(question, filters)
+            return 0 if query is None else int(self._searcher().search(query, limit=1).count)
 
     def condense(self, question: str) -> str:
         if not is_long(question):
             return question
         words = words_of(clean(question))
-        terms = [self._analyzer.analyze(word) for word in words]
+        terms = [self._make.words(word) for word in words]
         with tantivy_errors(self._folder.path):
             searcher = self._searcher()
             having = {term: searcher.doc_freq(TEXT, term) for term in {t for each in terms for t in each}}
@@ -214,53 +227,22 @@ class TantivyIndex:
             else:
                 return
 
-    def _query(self, question: str, published_before: date | None) -> Any:
-        """Build a disjunction of the question's words, weighted by frequency; None if there are none.
+    def _hits(
+        self, searcher: Any, query: Any, size: int, order_by: str | None = None
+    ) -> list[tuple[float, int, Any]]:
+        """Return score, PMID and address of the best documents, and of all that tie with the last one.
 
-        It is built from terms and never parsed, so no character of the question acts as an operator.
-        """
-        # JSON escapes may contain lone surrogates, which UTF-8 cannot encode.
-        words = Counter(self._analyzer.analyze(question.encode("utf-8", "ignore").decode()))
-        if not words:
-            return None
-        make, occur = tantivy.Query, tantivy.Occur
-        terms = [
-            (
-                occur.Should,
-                make.boost_query(make.term_query(self._schema, TEXT, word, "freq"), float(times)),
-            )
-            for word, times in words.items()
-        ]
-        matching = make.boolean_query(terms)
-        if published_before is None:
-            return matching
-        early = make.range_query(
-            self._schema,
-            "published",
-            tantivy.FieldType.Unsigned,
-            upper_bound=published_before.toordinal(),
-            include_upper=False,
-        )
-        return make.boolean_query([(occur.Must, matching), (occur.Must, make.const_score_query(early, 0.0))])
-
-    def _best(self, searcher: Any, query: Any, size: int) -> list[tuple[float, int, Any]]:
-        """Return score, PMID and address of the best documents; ties in ascending order of PMIDs.
-
-        tantivy sorts ties by their position in the index. So all documents that tie with the last one are
-        fetched, up to ``MAX_TIES``, then sorted and cut.
+        tantivy sorts ties by their position in the index. So they are fetched up to ``MAX_TIES``, to be
+        sorted and cut. ``order_by``: a field whose value takes the score's place.
         """
         limit = size + 20
         while True:
-            hits = searcher.search(query, limit=limit, count=False).hits
+            hits = searcher.search(query, limit=limit, count=False, order_by_field=order_by).hits
             if len(hits) < limit or hits[-1][0] < hits[size - 1][0] or limit >= size + MAX_TIES:
                 break
             limit = min(4 * limit, size + MAX_TIES)
         pmids = searcher.fast_field_values("pmid", [address for _, address in hits])
-        ordered = sorted(
-            ((score, pmid, address) for (score, address), pmid in zip(hits, pmids, strict=True)),
-            key=lambda hit: (-hit[0], hit[1]),
-        )
-        return ordered[:size]
+        return [(score, pmid, address) for (score, address), pmid in zip(hits, pmids, strict=True)]
 
     def _addresses(self, searcher: Any, pmids: Iterable[int]) -> Iterator[Any]:
         remaining = iter(pmids)

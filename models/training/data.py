@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Protocol
 
 import numpy as np
@@ -22,9 +21,7 @@ from bioqa.models.training.labels import sentence_labels
 class Searcher(Protocol):
     """The part of a search index that training needs."""
 
-    def search(
-        self, question: str, size: int = 100, published_before: date | None = None
-    ) -> list[Candidate]: ...
+    def search(self, question: str, size: int = 100) -> list[Candidate]: ...
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]: ...
 

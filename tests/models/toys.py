@@ -5,7 +5,6 @@ Small enough to be learnt by heart: whether a sentence answers a question shows 
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 
 import numpy as np
 
@@ -125,7 +124,7 @@ class ToyIndex:
     def __init__(self, documents: Iterable[Document] = DOCUMENTS) -> None:
         self.documents = {d.pmid: d for d in documents}
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+    def search(self, question: str, size: int = 100) -> list[Candidate]:
         asked = set(words(question))
         found = []
         for d in self.documents.values():

@@ -16,11 +16,26 @@ from bioqa.indexer.medline.events import Delete, Event, Upsert
 from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied, SearchIndex
 from bioqa.indexer.search.condensing import MOST_TERMS
+from bioqa.indexer.search.conditions import (
+    AllOf,
+    AnyOf,
+    Condition,
+    HasKey,
+    HasPhrase,
+    HasPmid,
+    HasWords,
+    Published,
+    Without,
+)
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.keys import ABSTRACT, FREE_FULL_TEXT, Kind
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 from tests.indexer.metadata import FULL
+from tests.indexer.search.cited import CITED
+from tests.indexer.search.reference import accepts, newest
 
 OpenIndex = Callable[[], SearchIndex]
 
@@ -60,8 +75,8 @@ def fill(index: SearchIndex, documents: Iterable[Document]) -> None:
     index.commit()
 
 
-def pmids(index: SearchIndex, question: str, size: int = 100, before: date | None = None) -> list[str]:
-    return [c.document.pmid for c in index.search(question, size, before)]
+def pmids(index: SearchIndex, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[str]:
+    return [c.document.pmid for c in index.search(question, size, filters)]
 
 
 RICH = Document(
@@ -257,9 +272,9 @@ def test_several_questions_are_answered_as_each_alone(index: SearchIndex) -> Non
         "what is the",
         "insulin",
     ]
-    for before in (None, date(2005, 1, 1)):
-        alone = [index.search(question, 7, before) for question in questions]
-        assert index.search_many(questions, 7, before) == alone
+    for filters in (NO_FILTERS, Filters(published_before=date(2005, 1, 1), undated=True)):
+        alone = [index.search(question, 7, filters) for question in questions]
+        assert index.search_many(questions, 7, filters) == alone
         assert len(alone[0]) == 7
     assert index.search_many([]) == []
     assert index.search_many(["insulin", "amylin"], 0) == [[], []]
@@ -271,15 +286,27 @@ def test_size_bounds_the_answer(index: SearchIndex, size: int, expected: int) ->
     assert len(index.search("insulin", size)) == expected
 
 
-def test_published_before_keeps_earlier_and_undated_documents(index: SearchIndex) -> None:
+@pytest.mark.parametrize(
+    ("after", "before", "found"),
+    [
+        (None, date(2010, 5, 2), ["1"]),
+        (None, date(1, 1, 2), []),
+        (None, date(2012, 1, 1), ["1", "2", "3"]),
+        (date(2010, 5, 2), None, ["2", "3"]),
+        (date(2010, 5, 2), date(2011, 1, 1), ["2"]),
+        (date(9999, 12, 31), None, []),
+    ],
+)
+def test_dates_limit_what_is_found(
+    index: SearchIndex, after: date | None, before: date | None, found: list[str]
+) -> None:
     days = [date(2010, 5, 1), date(2010, 5, 2), date(2011, 1, 1), None]
     fill(index, [document(n, "Insulin.", published=day) for n, day in enumerate(days, 1)])
-    assert pmids(index, "insulin", before=date(2010, 5, 2)) == ["1", "4"]
-    assert pmids(index, "insulin", before=date(1900, 1, 1)) == ["4"]
-    assert pmids(index, "insulin", before=date(2012, 1, 1)) == ["1", "2", "3", "4"]
+    assert pmids(index, "insulin", filters=Filters(after, before)) == found
+    assert pmids(index, "insulin", filters=Filters(after, before, undated=True)) == [*found, "4"]
 
 
-def test_published_before_changes_no_score(index: SearchIndex) -> None:
+def test_filters_change_no_score(index: SearchIndex) -> None:
     fill(
         index,
         [
@@ -288,7 +315,7 @@ def test_published_before_changes_no_score(index: SearchIndex) -> None:
         ],
     )
     scores = {c.document.pmid: c.score for c in index.search("insulin rats")}
-    early = index.search("insulin rats", published_before=date(2001, 6, 1))
+    early = index.search("insulin rats", filters=Filters(published_before=date(2001, 6, 1)))
     assert len(early) == 39
     assert {c.document.pmid: c.score for c in early} == pytest.approx(
         {c.document.pmid: scores[c.document.pmid] for c in early}, rel=1e-6
@@ -303,7 +330,7 @@ def test_the_cut_off_date_is_applied_before_the_best_are_taken(index: SearchInde
             for n in range(1, 306)
         ],
     )
-    assert pmids(index, "insulin", 3, date(2000, 1, 1)) == ["301", "302", "303"]
+    assert pmids(index, "insulin", 3, Filters(published_before=date(2000, 1, 1))) == ["301", "302", "303"]
 
 
 def test_a_revision_replaces_and_an_older_version_does_not(index: SearchIndex) -> None:
@@ -408,3 +435,111 @@ def test_any_long_text_can_be_condensed(index: SearchIndex, question: str) -> No
 def test_an_empty_index_condenses_too(index: SearchIndex) -> None:
     words = [f"w{n}" for n in range(100)]
     assert index.condense(" ".join(words)) == " ".join(words[:MOST_TERMS])
+
+
+VALUES = {
+    Kind.TYPE: ("review", "Randomized controlled TRIAL", "meta analysis", "Letter"),
+    Kind.LANGUAGE: ("English", "fr", "deu", "jpn"),
+    Kind.HEADING: ("asthma", "D006801", "Asthma/genetics", "Rats", "Asthma genetics"),
+    Kind.MAJOR_HEADING: ("Asthma", "Asthma/drug therapy", "Asthma/genetics"),
+    Kind.JOURNAL: ("Invented journal of medicine", "Invented J. Med.", "lancet of inventions", "0000-0002"),
+    Kind.AUTHOR: (
+        "tamsin",
+        "Tamsin KL",
+        "Tamsin K",
+        "Sorensen, A.",
+        "Jan van der Berg",
+        "invented asthma group",
+    ),
+    Kind.FIRST_AUTHOR: ("tamsin", "sorensen a"),
+    Kind.DOI: ("10.1000/inv.2015(1)", "10.1000/inv"),
+    Kind.PMCID: ("pmc90101", "PMC9"),
+    Kind.FILTER: (ABSTRACT, FREE_FULL_TEXT),
+    Kind.STANDING: (Standing.RETRACTED, Standing.RETRACTION_NOTICE),
+}
+WORDS = (
+    "asthma",
+    "children with asthma",
+    "asthma of children",
+    "steroid",
+    "the",
+    "heart failure",
+    "of",
+    "heart in failure",
+    "zebra",
+)
+DAYS = (None, date(1999, 12, 31), date(2015, 1, 1), date(2015, 3, 4), date(2016, 1, 1), date(2018, 1, 1))
+PLACES = st.sampled_from(("title", "text"))
+
+SINGLE = st.one_of(
+    st.sampled_from([HasKey(kind, value) for kind, values in VALUES.items() for value in values]),
+    st.builds(HasPmid, st.sampled_from((101, 105, 999))),
+    st.builds(HasWords, PLACES, st.sampled_from(WORDS)),
+    st.builds(HasPhrase, PLACES, st.sampled_from(WORDS)),
+    st.builds(Published, st.sampled_from(DAYS), st.sampled_from(DAYS), st.booleans()),
+)
+CONDITIONS = st.recursive(
+    SINGLE,
+    lambda inner: st.one_of(
+        st.builds(AllOf, st.lists(inner, max_size=3).map(tuple)),
+        st.builds(AnyOf, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(Without, inner),
+    ),
+    max_leaves=6,
+)
+
+
+def test_each_condition_is_met_by_the_documents_that_it_means(index: SearchIndex) -> None:
+    fill(index, CITED)
+
+    asthma = {c.document.pmid for c in index.search("asthma")}
+
+    @settings(max_examples=60, deadline=None)
+    @given(CONDITIONS)
+    def compare(condition: Condition) -> None:
+        filters = Filters(restriction=condition)
+        expected = newest([d for d in CITED if accepts(condition, d)])
+        assert [d.pmid for d in index.newest(filters)] == [d.pmid for d in expected]
+        found = {c.document.pmid for c in index.search("asthma", filters=filters)}
+        assert found == asthma & {d.pmid for d in expected}
+
+    compare()
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_keys_of_each_kind_find_something_and_not_everything(index: SearchIndex, kind: Kind) -> None:
+    fill(index, CITED)
+    found = [index.count(None, Filters(restriction=HasKey(kind, value))) for value in VALUES[kind]]
+    assert 0 < max(found) < len(CITED)
+
+
+def test_filters_together_must_all_be_met(index: SearchIndex) -> None:
+    fill(index, CITED)
+    assert [d.pmid for d in index.newest(Filters(languages=("English", "German")))] == ["103", "102", "101"]
+    together = Filters(languages=("English", "German"), has_abstract=True, exclude_retracted=True)
+    assert [d.pmid for d in index.newest(together)] == ["101"]
+    assert [d.pmid for d in index.newest(Filters(headings=("Asthma", "Humans")))] == ["101"]
+    assert [d.pmid for d in index.newest(Filters(authors=("Tamsin", "Sorensen")))] == ["102", "101"]
+
+
+def test_the_newest_come_by_date_and_pmid(index: SearchIndex) -> None:
+    days = [date(2010, 5, 1), None, date(2010, 5, 1), date(2011, 1, 1), None]
+    fill(index, [document(n, "Insulin.", published=day) for n, day in enumerate(days, 1)])
+    index.apply([Delete("4")])
+    index.commit()
+    assert [d.pmid for d in index.newest()] == ["3", "1", "5", "2"]
+    assert [d.pmid for d in index.newest(size=3)] == ["3", "1", "5"]
+    assert index.newest(size=0) == []
+    assert index.count(None) == 4
+
+
+def test_ties_of_the_newest_are_cut_by_pmid_too(index: SearchIndex) -> None:
+    fill(index, [document(n, "Insulin.", published=date(2020, 1, 1)) for n in range(1, 306)])
+    assert [d.pmid for d in index.newest(size=2)] == ["305", "304"]
+
+
+def test_counts_are_of_documents_with_a_word_of_the_question(index: SearchIndex) -> None:
+    fill(index, CITED)
+    assert index.count("heart of rats") == 2
+    assert index.count("heart of rats", Filters(types=("Review",))) == 1
+    assert index.count("what is the") == index.count(" ") == 0

@@ -21,6 +21,7 @@ from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.filters import Filters
 from bioqa.indexer.search.mapping import Shape
 from bioqa.indexer.search.records import EncodedEvent, Record, encode
 from tests.indexer.documents import document
@@ -224,7 +225,7 @@ def test_an_answer_needs_one_round_trip(elastic_url: str, index: ElasticIndex) -
         where = IndexAddress((proxy.url,), index.name)
         with ElasticIndex.open(connect(where), where) as opened:
             before = len(proxy.seen)
-            assert len(opened.search("insulin", 100, date(2010, 1, 1))) == 100
+            assert len(opened.search("insulin", 100, Filters(published_before=date(2010, 1, 1)))) == 100
             assert len(proxy.seen) - before == 1
             questions = [f"insulin {n}" for n in range(30)]
             assert [len(found) for found in opened.search_many(questions, 100)] == [100] * 30

@@ -6,27 +6,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioqa.indexer.search.mapping import TEXT
+from bioqa.indexer.search.filters import Filters
+from bioqa.indexer.search.mapping import KEYS, TEXT
 from bioqa.indexer.search.query import clean, preference, request
 
 
 def test_the_question_is_matched_as_it_is() -> None:
     text = 'title:insulin AND ("x" OR *)'
-    body = request(text, 7, None)
+    body = request(text, 7)
     assert body["query"] == {"match": {TEXT: {"query": text}}}
     assert body["size"] == 7
 
 
 def test_equal_scores_are_sorted_by_pmid() -> None:
-    assert request("insulin", 10, None)["sort"] == [{"_score": "desc"}, {"pmid": "asc"}]
+    assert request("insulin", 10)["sort"] == [{"_score": "desc"}, {"pmid": "asc"}]
 
 
-def test_a_date_filters_and_does_not_score() -> None:
-    query = request("insulin", 10, date(2020, 2, 29))["query"]["bool"]
-    assert query["must"] == request("insulin", 10, None)["query"]
-    early, undated = query["filter"]["bool"]["should"]
+def test_filters_do_not_score() -> None:
+    filters = Filters(published_before=date(2020, 2, 29), undated=True, types=("Review",))
+    query = request("insulin", 10, filters)["query"]["bool"]
+    assert query["must"] == request("insulin", 10)["query"]
+    dates, types = query["filter"]
+    early, undated = dates["bool"]["should"]
     assert early == {"range": {"published": {"lt": "2020-02-29"}}}
     assert undated == {"bool": {"must_not": {"exists": {"field": "published"}}}}
+    assert types["bool"]["should"] == [{"term": {KEYS: {"value": "type:review"}}}]
 
 
 @pytest.mark.parametrize(

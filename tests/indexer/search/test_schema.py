@@ -8,7 +8,7 @@ import tantivy
 
 from bioqa.bioasq.domain import Document, Part
 from bioqa.indexer.search.records import encode
-from bioqa.indexer.search.schema import ANALYZER, analyzer, from_stored, schema, to_stored
+from bioqa.indexer.search.schema import analyzer, from_stored, schema, to_stored
 from tests.indexer.documents import document
 from tests.indexer.metadata import FULL
 
@@ -42,7 +42,7 @@ def test_analyser(text: str, words: str) -> None:
 )
 def test_a_document_comes_back_from_the_index(original: Document) -> None:
     index = tantivy.Index(schema())
-    index.register_tokenizer(ANALYZER, analyzer())
+    register(index)
     writer = index.writer()
     writer.add_document(to_stored(encode(original)))
     writer.commit()

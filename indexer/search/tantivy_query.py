@@ -1,0 +1,132 @@
+"""Turning questions and conditions into queries of tantivy.
+
+Queries are built from terms and never parsed, so no character of a question acts as an operator.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tantivy
+
+from bioqa.indexer.search.conditions import (
+    AllOf,
+    AnyOf,
+    Condition,
+    HasKey,
+    HasPhrase,
+    HasPmid,
+    HasWords,
+    Place,
+    Published,
+    Without,
+)
+from bioqa.indexer.search.filters import Filters
+from bioqa.indexer.search.records import NO_DATE
+from bioqa.indexer.search.schema import KEYS, TEXT, TITLE, analyzer
+
+_WORD = re.compile(r"[^\W_]+")
+"""Words as the analyser splits them, which does not tell their positions."""
+
+_FIELDS: dict[Place, str] = {"title": TITLE, "text": TEXT}
+
+
+class QueryMaker:
+    """Makes queries for indexes of one schema. Thread-safe."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self._analyzer = analyzer()
+
+    def query(self, question: str | None, filters: Filters) -> Any:
+        """A disjunction of the question's words, weighted by frequency, among the documents that pass; None
+        if it has no word. Without a question, all documents that pass, with one score."""
+        restriction = filters.condition()
+        if question is None:
+            return self.condition(restriction)
+        words = Counter(self.words(question))
+        if not words:
+            return None
+        make, occur = tantivy.Query, tantivy.Occur
+        matching = make.boolean_query(
+            [
+                (
+                    occur.Should,
+                    make.boost_query(make.term_query(self._schema, TEXT, word, "freq"), float(times)),
+                )
+                for word, times in words.items()
+            ]
+        )
+        if not restriction.parts:
+            return matching
+        passing = make.const_score_query(self.condition(restriction), 0.0)
+        return make.boolean_query([(occur.Must, matching), (occur.Must, passing)])
+
+    def condition(self, condition: Condition) -> Any:
+        """The documents that meet a condition; their scores mean nothing."""
+        make, occur = tantivy.Query, tantivy.Occur
+        match condition:
+            case HasKey():
+                return self._has(KEYS, condition.key)
+            case HasPmid():
+                return make.term_query(self._schema, "pmid", condition.pmid)
+            case HasWords(place, text):
+                return self._all(
+                    [self._has(_FIELDS[place], word) for word in dict.fromkeys(self.words(text))]
+                )
+            case HasPhrase(place, text):
+                return self._phrase(_FIELDS[place], [*self._placed_words(text)])
+            case Published():
+                return self._published(condition)
+            case AllOf(parts):
+                without = [part.part for part in parts if isinstance(part, Without)]
+                wanted = [part for part in parts if not isinstance(part, Without)]
+                return self._all([*map(self.condition, wanted)], [*map(self.condition, without)])
+            case AnyOf(parts):
+                return make.boolean_query([(occur.Should, self.condition(part)) for part in parts])
+            case Without(part):
+                return self._all([], [self.condition(part)])
+
+    def _all(self, queries: Sequence[Any], excluded: Sequence[Any] = ()) -> Any:
+        if len(queries) == 1 and not excluded:
+            return queries[0]
+        occur = tantivy.Occur
+        wanted = queries or [tantivy.Query.all_query()]
+        return tantivy.Query.boolean_query(
+            [(occur.Must, query) for query in wanted] + [(occur.MustNot, query) for query in excluded]
+        )
+
+    def _phrase(self, field: str, words: Sequence[tuple[int, str]]) -> Any:
+        if len(words) > 1:
+            return tantivy.Query.phrase_query(self._schema, field, list(words))
+        return self._all([self._has(field, word) for _, word in words])
+
+    def _has(self, field: str, term: str) -> Any:
+        return tantivy.Query.term_query(self._schema, field, term, "basic")
+
+    def _published(self, condition: Published) -> Any:
+        dated = tantivy.Query.range_query(
+            self._schema,
+            "published",
+            tantivy.FieldType.Unsigned,
+            lower_bound=condition.after.toordinal() if condition.after else NO_DATE + 1,
+            upper_bound=condition.before.toordinal() - 1 if condition.before else None,
+        )
+        if not condition.undated:
+            return dated
+        undated = tantivy.Query.range_query(
+            self._schema, "published", tantivy.FieldType.Unsigned, upper_bound=NO_DATE
+        )
+        return tantivy.Query.boolean_query([(tantivy.Occur.Should, dated), (tantivy.Occur.Should, undated)])
+
+    def words(self, text: str) -> list[str]:
+        """Split a text into the terms by which documents are found."""
+        # JSON escapes may contain lone surrogates, which UTF-8 cannot encode.
+        words: list[str] = self._analyzer.analyze(text.encode("utf-8", "ignore").decode())
+        return words
+
+    def _placed_words(self, text: str) -> Iterator[tuple[int, str]]:
+        """The words and their positions, those of stop words being left free."""
+        for position, word in enumerate(_WORD.findall(text)):
+            yield from ((position, analysed) for analysed in self.words(word))
