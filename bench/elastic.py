@@ -30,6 +30,7 @@ from bioqa.indexer.search.address import IndexAddress, parse_address
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.filters import Filters
 from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.experiments.results import paired_p
@@ -41,7 +42,7 @@ TANTIVYS = (1.2, 0.75)
 QUESTIONS_PER_REQUEST = 16
 """Questions in one multi-search request."""
 
-LIMIT = date(2015, 1, 1)
+LIMIT = Filters(published_before=date(2015, 1, 1))
 
 Query = TypeVar("Query")
 

@@ -21,10 +21,25 @@ import tantivy
 from bioqa.bioasq.domain import PUBMED_URL, Document, Response
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.measures import document_measures
+from bioqa.indexer.search.conditions import HasWords
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.indexer.search.tantivy import TantivyIndex
 
 TOP = 100
+MANY = Filters(
+    published_after=date(1990, 1, 1),
+    published_before=date(2030, 1, 1),
+    undated=True,
+    types=("Journal Article", "Review"),
+    languages=("eng", "fre"),
+    headings=("Humans",),
+    journals=("N Engl J Med", "Lancet"),
+    has_abstract=True,
+    exclude_retracted=True,
+    restriction=HasWords("text", "patients"),
+)
+
 SHORT_STOP_LIST = "tantivy's 33 stop words"
 
 Search = Callable[[str], list[str]]
@@ -56,17 +71,20 @@ def report_speed(index: TantivyIndex, questions: Sequence[str]) -> None:
     print(
         f"{stats.documents} documents, {stats.size_bytes / 1e6:.0f} MB, {len(questions)} questions, top {TOP}"
     )
-    cases: list[tuple[str, int, date | None]] = [
-        ("find and decode 100 documents", TOP, None),
-        ("the same, with a date limit", TOP, date(2030, 1, 1)),
-        ("find and decode 1 document", 1, None),
-    ]
-    for name, size, before in cases:
-        index.search(questions[0], size, before)
+    cases = (
+        ("find and decode 100 documents", TOP, NO_FILTERS),
+        ("the same, with a date limit", TOP, Filters(published_before=date(2030, 1, 1))),
+        ("the same, with an abstract", TOP, Filters(has_abstract=True)),
+        ("the same, with eight filters", TOP, MANY),
+        ("find and decode 1000 documents", 1000, NO_FILTERS),
+        ("find and decode 1 document", 1, NO_FILTERS),
+    )
+    for name, size, filters in cases:
+        index.search(questions[0], size, filters)
         times = []
         for question in questions:
             begun = time.perf_counter()
-            index.search(question, size, before)
+            index.search(question, size, filters)
             times.append(1000 * (time.perf_counter() - begun))
         print(f"{name:32} p50 {median(times):6.2f} ms   p95 {quantiles(times, n=20)[-1]:6.2f} ms")
 

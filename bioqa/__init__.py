@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bioqa.indexer.medline.events import Upsert as Upsert
     from bioqa.indexer.medline.reader import MedlineFile as MedlineFile
     from bioqa.indexer.search.base import IndexStats as IndexStats
+    from bioqa.indexer.search.filters import Filters as Filters
     from bioqa.measuring import evaluate as evaluate
     from bioqa.measuring import question_measures as question_measures
     from bioqa.measuring import validate as validate
@@ -66,6 +67,7 @@ _NAMES = {
     "bioqa.indexer.medline.events": ("Delete", "Upsert"),
     "bioqa.indexer.medline.reader": ("MedlineFile",),
     "bioqa.indexer.search.base": ("IndexStats",),
+    "bioqa.indexer.search.filters": ("Filters",),
     "bioqa.measuring": ("evaluate", "question_measures", "validate", "write_submission"),
     "bioqa.models.answers.confidence": ("Confidence",),
     "bioqa.models.answers.ranking": ("Ranking",),

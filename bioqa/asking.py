@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from datetime import date
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -16,6 +15,7 @@ from bioqa.app.settings import load_settings
 from bioqa.bioasq.domain import MAX_ITEMS, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import has_lone_surrogate
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.searching import Index
 
 Ranker = answering.Ranker
@@ -61,13 +61,13 @@ def ask(
     max_documents: int = MAX_ITEMS,
     max_snippets: int = MAX_ITEMS,
     candidates: int = 100,
-    published_before: date | None = None,
+    filters: Filters = NO_FILTERS,
 ) -> Answer:
     """Answer a question from an index.
 
     ``ranker``: ``load_ranker()``, loaded once, if None. ``candidates``: how many documents BM25 fetches to be
-    ranked. ``published_before`` keeps documents published before that day, and those without a date.
-    Raises BioqaError if the question is empty or the index cannot be used.
+    ranked. ``filters`` decide which documents can be found. Raises BioqaError if the question is empty or the
+    index cannot be used.
 
     >>> index = bioqa.open_index("sample-index")
     >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
@@ -79,7 +79,7 @@ def ask(
     >>> best.text
     'Since S-warfarin is cleared almost entirely by cytochrome P450 2C9, the defective alleles ...'
     """
-    options = _options(max_documents, max_snippets, candidates, published_before)
+    options = _options(max_documents, max_snippets, candidates, filters)
     asked = checked(question)
     return Answer(Answerer(index.back_end, ranker or default_ranker()).answer(asked, options))
 
@@ -92,7 +92,7 @@ def ask_all(
     max_documents: int = MAX_ITEMS,
     max_snippets: int = MAX_ITEMS,
     candidates: int = 100,
-    published_before: date | None = None,
+    filters: Filters = NO_FILTERS,
 ) -> Iterator[Answer]:
     """``ask`` for each question, answered as they are taken; quicker where the index is far away.
 
@@ -101,7 +101,7 @@ def ask_all(
     >>> [len(answer.documents) for answer in bioqa.ask_all(questions, index)]
     [10, 10, 10]
     """
-    options = _options(max_documents, max_snippets, candidates, published_before)
+    options = _options(max_documents, max_snippets, candidates, filters)
     answerer = Answerer(index.back_end, ranker or default_ranker())
     asked = map(checked, questions)
     while some := [*islice(asked, AT_ONCE)]:
@@ -117,7 +117,7 @@ def _text(place: str | Path | None) -> str | None:
     return None if place is None else str(place)
 
 
-def _options(documents: int, snippets: int, candidates: int, published_before: date | None) -> SearchOptions:
+def _options(documents: int, snippets: int, candidates: int, filters: Filters) -> SearchOptions:
     for name, value, least in (
         ("max_documents", documents, 1),
         ("max_snippets", snippets, 0),
@@ -125,7 +125,7 @@ def _options(documents: int, snippets: int, candidates: int, published_before: d
     ):
         if value < least:
             raise BioqaError(f"{name} is {value}; it must be {least} or more")
-    return SearchOptions(documents, snippets, candidates, published_before)
+    return SearchOptions(documents, snippets, candidates, filters)
 
 
 def checked(question: str | Question) -> Question:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from bioqa.app.answers import opening
 from bioqa.app.settings import load_settings
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import IndexStats, SearchIndex
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
     from bioqa.indexer.loading.run import LoadProgress, LoadReport
@@ -39,16 +39,16 @@ class Index:
         """
         return self._opened.stats()
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
         """The ``size`` best documents by BM25, best first, each with its score.
 
-        ``published_before`` keeps documents published before that day, and those without a date.
+        Filters decide which documents are found, and change no score.
 
         >>> index = bioqa.open_index("sample-index")
         >>> [candidate.document.pmid for candidate in index.search("warfarin genes", size=2)]
         ['90000032', '90000035']
         """
-        return self._opened.search(question, size, published_before)
+        return self._opened.search(question, size, filters)
 
     def document(self, pmid: str) -> Document | None:
         """The document, or None if the index has none of that PMID.

@@ -6,12 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
+from bioqa.app.answers.emptied import LeftOut, without_each
+from bioqa.app.answers.facets import Facets, facets_of
+from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Candidate, Document, Question, Response
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.condensing import is_long
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.interpretation import Interpretation
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from bioqa.models.answers.selection import Calibration, select
@@ -47,15 +52,32 @@ class Ranker(LoadedRanker, Protocol):
     def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]: ...
 
 
+Order = Literal["relevance", "date"]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How many documents and snippets an answer has, and which documents are candidates for it."""
+    """How many documents and snippets an answer has, and which documents are candidates for it.
+
+    Further results have an ``offset``. Of the documents that BM25 finds, up to ``MAX_CANDIDATES``, each run
+    of ``candidates`` is ranked by itself: the first run's documents come first, then the second run's. So the
+    first results are the same whether or not more are asked for, results neither repeat nor go missing from
+    one offset to the next, and any costs as much as the first. An answer ends where its run ends.
+
+    In the order of dates, the first run's documents are sorted, the newest first and those without a date
+    last, and the ranker reads those that are in the answer.
+    """
 
     max_documents: int = MAX_ITEMS
     max_snippets: int = MAX_ITEMS
     candidates: int = 100
-    published_before: date | None = None
-    """Only documents published before that day, and those without a date."""
+    filters: Filters = NO_FILTERS
+    order: Order = "relevance"
+    offset: int = 0
+    facets: bool = False
+    """Count the documents by year, type and the like: the ``MAX_CANDIDATES`` best."""
+    interpretation: Interpretation | None = None
+    """What the question means, if it is not to be taken as it is."""
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -96,6 +118,14 @@ class Answer:
     """The words by which a long question was answered; None if it was answered as it was asked."""
     confidence: Confidence | None = None
     """Whether the documents answer the question; None for texts that came with it."""
+    options: SearchOptions = DEFAULT_OPTIONS
+    interpretation: Interpretation | None = None
+    """What was searched for instead of the question; None if it was taken as it is."""
+    next_offset: int | None = None
+    """Where further results begin; None if there are none."""
+    facets: Facets | None = None
+    emptied: tuple[LeftOut, ...] = ()
+    """If there are no documents because of filters, each filter with what it leaves out."""
 
     def response(self) -> Response:
         """The answer as a submission holds it."""
@@ -116,40 +146,152 @@ class Retrieved:
     """By time.perf_counter; None if the question did not wait in a queue."""
     condensed: str | None = None
     """The words that a long question is ranked by."""
+    words: str | None = None
+    """What to rank by, if it is not the whole question."""
+    listed: bool = False
+    """Whether there is nothing to rank by: the candidates are the answer's documents, in order."""
+    interpretation: Interpretation | None = None
+    skip: int = 0
+    """Documents of the ranking that come before the answer."""
+    next_offset: int | None = None
+    facets: Facets | None = None
+    emptied: tuple[LeftOut, ...] = ()
 
     @property
     def item(self) -> tuple[str, Sequence[Candidate]]:
         """The question and its candidates, as rankers take them."""
-        return self.condensed or self.question.body.strip(), self.candidates
+        return self.question.body.strip() if self.words is None else self.words, self.candidates
 
 
 def retrieve(index: SearchIndex, question: Question, options: SearchOptions = DEFAULT_OPTIONS) -> Retrieved:
     """Fetch the candidates; white space around the question is ignored. Raises IndexUnavailable."""
     begun = time.perf_counter()
     with _index_errors(index):
-        condensed = _condensed(index, question)
-        words = condensed or question.body.strip()
-        candidates = index.search(words, options.candidates, options.published_before)
-        spent = _ms(begun, time.perf_counter())
-        return Retrieved(question, options, candidates, index.name, spent, condensed=condensed)
+        interpretation = options.interpretation
+        found = _search(index, question, options, interpretation)
+        if not found.candidates and interpretation and interpretation.perhaps_words:
+            found = _search(index, question, options, None)
+        return replace(found, retrieve_ms=_ms(begun, time.perf_counter()))
 
 
-def _condensed(index: SearchIndex, question: Question) -> str | None:
-    """The words that carry a question if it is long, else None."""
-    asked = question.body.strip()
-    return index.condense(asked) if is_long(asked) else None
+def _search(
+    index: SearchIndex, question: Question, options: SearchOptions, interpretation: Interpretation | None
+) -> Retrieved:
+    if interpretation is None:
+        words, condensed = _words(index, question.body)
+        found = index.search(words, _most(options), options.filters)
+        return _retrieved(index, question, options, found, words, condensed)
+    # Who names an article wants that one, whatever the filters were before.
+    filters = NO_FILTERS if interpretation.identifiers else options.filters
+    restricted = replace(options, filters=filters.restricted(interpretation.restriction))
+    if interpretation.words:
+        words, condensed = _words(index, interpretation.words)
+        found = index.search(words, _most(options), restricted.filters)
+        retrieved = _retrieved(index, question, restricted, found, words, condensed)
+    else:
+        # One more, to know whether there are further ones.
+        most = MAX_CANDIDATES if options.facets else options.offset + options.max_documents + 1
+        documents = index.newest(restricted.filters, min(most, MAX_CANDIDATES))
+        found = [Candidate(document, 0.0) for document in documents]
+        retrieved = _retrieved(index, question, restricted, found, None, None)
+    return replace(
+        retrieved,
+        interpretation=interpretation,
+        emptied=() if interpretation.identifiers else retrieved.emptied,
+    )
+
+
+def _words(index: SearchIndex, text: str) -> tuple[str, str | None]:
+    """What is searched for and ranked by, and the words that carry the text if it is long."""
+    asked = text.strip()
+    condensed = index.condense(asked) if is_long(asked) else None
+    return condensed or asked, condensed
+
+
+def _retrieved(
+    index: SearchIndex,
+    question: Question,
+    options: SearchOptions,
+    found: Sequence[Candidate],
+    words: str | None,
+    condensed: str | None,
+) -> Retrieved:
+    """Of the documents that were found, those that the answer is taken from. ``words``: None if documents
+    are only listed."""
+    taken, skip, next_offset = _page(found, options, listed=words is None)
+    return Retrieved(
+        question,
+        options,
+        taken,
+        index.name,
+        retrieve_ms=0.0,
+        words=words,
+        listed=words is None,
+        condensed=condensed,
+        skip=skip,
+        next_offset=next_offset,
+        facets=facets_of(candidate.document for candidate in found) if options.facets else None,
+        emptied=without_each(index, words, options.filters) if options.filters and not found else (),
+    )
+
+
+def _most(options: SearchOptions) -> int:
+    """How many of the best documents the answer is taken from, or the counts."""
+    if options.facets:
+        return MAX_CANDIDATES
+    if options.order == "date":
+        return options.candidates
+    return min((options.offset // options.candidates + 1) * options.candidates, MAX_CANDIDATES)
+
+
+def _page(
+    found: Sequence[Candidate], options: SearchOptions, *, listed: bool
+) -> tuple[Sequence[Candidate], int, int | None]:
+    """The candidates to rank, how many of the ranked ones to skip, and where further results begin."""
+    begin, size = options.offset, options.max_documents
+    end = begin + size
+    if listed or options.order == "date":
+        ordered = found if listed else by_date(found[: options.candidates])
+        return ordered[begin:end], 0, end if end < len(ordered) else None
+    first = begin // options.candidates * options.candidates
+    run = found[first : first + options.candidates]
+    end = min(end, first + len(run))
+    # A full run may be followed by another one.
+    more = end < first + len(run) or (len(run) == options.candidates and end < MAX_CANDIDATES)
+    return run, begin - first, end if more and end > begin else None
+
+
+def by_date(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The newest first, those without a date last; those of one day stay in their order."""
+    return sorted(candidates, key=lambda each: each.document.published or date.min, reverse=True)
 
 
 def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answer]:
     """Answer questions, ranking them together. Raises what the ranker raises."""
     begun = time.perf_counter()
-    items = [each.item for each in retrieved]
-    rankings = ranker.rank_many(items) if len(items) > 1 else [ranker.rank(*item) for item in items]
+    items = [each.item for each in retrieved if not each.listed]
+    rankings = iter(ranker.rank_many(items) if len(items) > 1 else [ranker.rank(*item) for item in items])
     spent = _ms(begun, time.perf_counter())
     return [
-        _answer(each, ranking, ranker.calibration, ranker, begun, spent)
-        for each, ranking in zip(retrieved, rankings, strict=True)
+        _answer(
+            each, _listed(each) if each.listed else next(rankings), ranker.calibration, ranker, begun, spent
+        )
+        for each in retrieved
     ]
+
+
+def _listed(retrieved: Retrieved) -> Ranking:
+    """Documents as they are found, without scores of their sentences: there is no question to mark any by."""
+    return Ranking(tuple(RankedDocument(each.document, 0.0, ()) for each in retrieved.candidates))
+
+
+def _shown(ranking: Ranking, retrieved: Retrieved) -> Ranking:
+    """The part of a ranking that the answer is taken from."""
+    documents = ranking.documents[retrieved.skip :]
+    if retrieved.options.order == "date" and not retrieved.listed:
+        place = {each.document.pmid: place for place, each in enumerate(retrieved.candidates)}
+        documents = tuple(sorted(documents, key=lambda ranked: place[ranked.document.pmid]))
+    return replace(ranking, documents=documents)
 
 
 def answer_by_bm25(ranker: Ranker, retrieved: Retrieved, reason: str) -> Answer:
@@ -173,9 +315,13 @@ def _answer(
 ) -> Answer:
     ranked = time.perf_counter()
     options = retrieved.options
-    selection = select(ranking, calibration, options.max_documents, options.max_snippets)
+    shown = _shown(ranking, retrieved)
+    if retrieved.listed:
+        selection = Selection(shown.documents[: options.max_documents], ())
+    else:
+        selection = select(shown, calibration, options.max_documents, options.max_snippets)
     _check_finite(selection, ranker.name)
-    estimate = _confidence(retrieved, ranking, calibration) if retrieved.index else None
+    estimate = _confidence(retrieved, ranking, calibration) if _is_whole(retrieved) else None
     waited = 0.0
     if retrieved.asked_at is not None:
         waited = round(max(0.0, _ms(retrieved.asked_at, begun) - retrieved.retrieve_ms), 3)
@@ -191,14 +337,28 @@ def _answer(
         len(retrieved.candidates),
         condensed=retrieved.condensed,
         confidence=estimate,
+        options=options,
+        interpretation=retrieved.interpretation,
+        next_offset=retrieved.next_offset,
+        facets=retrieved.facets,
+        emptied=retrieved.emptied,
     )
+
+
+def _is_whole(retrieved: Retrieved) -> bool:
+    """Whether the ranking is of an index's best candidates: a later run says little about the question."""
+    options = retrieved.options
+    best = options.order == "relevance" and options.offset < options.candidates
+    return bool(retrieved.index) and best and not retrieved.listed
 
 
 def _confidence(retrieved: Retrieved, ranking: Ranking, calibration: Calibration) -> Confidence:
     # Imported here because nltk takes half a second, which no command should wait for.
     from bioqa.models.answers.evidence import confidence
 
-    return confidence(retrieved.question.body, ranking, calibration, answered_by=retrieved.item[0])
+    found = retrieved.interpretation
+    asked = retrieved.question.body if found is None else found.words
+    return confidence(asked, ranking, calibration, answered_by=retrieved.item[0])
 
 
 class Answerer:
@@ -215,7 +375,8 @@ class Answerer:
     def answers(
         self, questions: Sequence[Question], options: SearchOptions = DEFAULT_OPTIONS
     ) -> Iterator[Answer]:
-        """Yield each question's ``answer``; the candidates of all are fetched in one request.
+        """Yield each question's ``answer``, the questions being taken as they are; the candidates of all are
+        fetched in one request.
 
         A question's retrieval time is its share of that request. Raises IndexUnavailable.
         """
@@ -223,16 +384,15 @@ class Answerer:
             return
         begun = time.perf_counter()
         with _index_errors(self.index):
-            condensed = [_condensed(self.index, question) for question in questions]
-            bodies = [
-                short or question.body.strip() for short, question in zip(condensed, questions, strict=True)
+            asked = [_words(self.index, question.body) for question in questions]
+            found = self.index.search_many([words for words, _ in asked], _most(options), options.filters)
+            retrieved = [
+                _retrieved(self.index, question, options, candidates, words, condensed)
+                for question, candidates, (words, condensed) in zip(questions, found, asked, strict=True)
             ]
-            found = self.index.search_many(bodies, options.candidates, options.published_before)
-            name = self.index.name
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
-        for question, candidates, short in zip(questions, found, condensed, strict=True):
-            retrieved = Retrieved(question, options, candidates, name, share, condensed=short)
-            yield rank_and_select(self.ranker, [retrieved])[0]
+        for each in retrieved:
+            yield rank_and_select(self.ranker, [replace(each, retrieve_ms=share)])[0]
 
 
 @contextmanager

@@ -2,14 +2,13 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Request
+from fastapi import APIRouter, Body, Query, Request
 
-from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.app.http.parsers import checked_route
-from bioqa.app.http.schemas import SearchAnswer, SearchRequest, search_answer
+from bioqa.app.http.schemas import SearchAddress, SearchAnswer, SearchRequest, search_answer
 from bioqa.bioasq.domain import Question
 
 router = APIRouter(tags=["answers"], route_class=checked_route(SearchRequest, lambda settings: {}))
@@ -26,6 +25,16 @@ EXAMPLES: dict[str, Any] = {
             "include": ["abstract"],
         }
     },
+    "with filters, and counts to filter further": {
+        "value": {
+            "body": "How does metformin lower blood glucose?",
+            "published_after": "2000-01-01",
+            "types": ["Review", "Randomized Controlled Trial"],
+            "exclude_retracted": True,
+            "facets": True,
+        }
+    },
+    "in PubMed's notation": {"value": {"body": "metformin AND glucose[ti] NOT review[pt]"}},
 }
 
 
@@ -36,13 +45,20 @@ async def answer_a_question(
     request: Request,
 ) -> SearchAnswer:
     """Return the best documents and sentences for a question, and how they were found."""
+    return await _answer(asked, service, request)
+
+
+@router.get("/v1/search", responses=documented(422, 429, 503))
+async def answer_an_address(
+    asked: Annotated[SearchAddress, Query()], service: CurrentService, request: Request
+) -> SearchAnswer:
+    """The same by GET: an address that can be shared. Lists are repeated parameters: types=Review&types=…"""
+    return await _answer(asked, service, request)
+
+
+async def _answer(asked: SearchRequest, service: Service, request: Request) -> SearchAnswer:
     check_length(asked.body, "body", service)
-    options = SearchOptions(
-        asked.max_documents,
-        asked.max_snippets,
-        asked.candidates or service.settings.candidates,
-        asked.published_before,
-    )
+    options = asked.options(service.settings.candidates)
     timeout_s = None if asked.timeout_ms is None else asked.timeout_ms / 1000
     question = Question(asked.id or "", asked.body, asked.type)
     answer = await while_connected(

@@ -6,27 +6,40 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bioqa.app.answers.answering import Answer, SearchOptions
+from bioqa.app.answers.answering import Answer, Order, SearchOptions
+from bioqa.app.answers.facets import Facets
 from bioqa.app.answers.opening import open_answerer
 from bioqa.app.cli.batch import answer_batch
 from bioqa.app.cli.console import out, print_file, print_json, progress, say
 from bioqa.app.cli.options import (
+    AfterOption,
+    AuthorOption,
+    BeforeOption,
     CandidatesOption,
     DeviceOption,
+    ExcludeRetractedOption,
     FormatOption,
+    FreeFullTextOption,
+    HasAbstractOption,
+    HeadingOption,
     IndexOption,
+    JournalOption,
     JsonOption,
-    PublishedBeforeOption,
+    LanguageOption,
     RankerOption,
+    TypeOption,
+    UndatedOption,
 )
 from bioqa.app.exports.formats import FORMATS
 from bioqa.app.exports.standing import notice_text, shown_notices, word
 from bioqa.app.http.schemas import search_answer
-from bioqa.app.settings import load_settings
+from bioqa.app.settings import MAX_CANDIDATES, load_settings
 from bioqa.bioasq.domain import Document, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_testset
 from bioqa.bioasq.jsonfile import has_lone_surrogate
+from bioqa.indexer.search.filters import Filters
+from bioqa.indexer.search.interpretation import interpret
 
 
 def ask(
@@ -37,11 +50,36 @@ def ask(
     max_snippets: Annotated[int, typer.Option(min=0, help="Maximum number of snippets.")] = 10,
     candidates: CandidatesOption = None,
     device: DeviceOption = None,
-    published_before: PublishedBeforeOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
+    undated: UndatedOption = False,
+    types: TypeOption = None,
+    languages: LanguageOption = None,
+    headings: HeadingOption = None,
+    journals: JournalOption = None,
+    authors: AuthorOption = None,
+    has_abstract: HasAbstractOption = False,
+    free_full_text: FreeFullTextOption = False,
+    exclude_retracted: ExcludeRetractedOption = False,
+    order: Annotated[
+        Order, typer.Option("--order", help="date: the newest of the candidates first.")
+    ] = "relevance",
+    offset: Annotated[
+        int, typer.Option(min=0, max=MAX_CANDIDATES - 1, help="Documents to skip, for further results.")
+    ] = 0,
+    facets: Annotated[
+        bool, typer.Option("--facets", help="Count the best documents by year and type.")
+    ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Take the question as it is: no tags, operators or identifiers.")
+    ] = False,
     format: FormatOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Answer one question: documents and snippets, best first, with their scores."""
+    """Answer one question: documents and snippets, best first, with their scores.
+
+    PubMed's field tags, phrases and AND, OR, NOT are understood; a PMID, DOI or PMCID shows that article.
+    """
     if format and json:
         raise BioqaError("--format and --json exclude each other: --format csl is JSON, too")
     if not question.strip() or has_lone_surrogate(question):
@@ -49,11 +87,29 @@ def ask(
             "the question is empty" if not question.strip() else "the question is not valid Unicode"
         )
     settings = load_settings(index=index, ranker=ranker, candidates=candidates, device=device)
-    day = published_before.date() if published_before else None
-    answerer = open_answerer(settings)
-    answer = answerer.answer(
-        Question("", question), SearchOptions(max_documents, max_snippets, settings.candidates, day)
+    options = SearchOptions(
+        max_documents,
+        max_snippets,
+        settings.candidates,
+        Filters(
+            published_after=after.date() if after else None,
+            published_before=before.date() if before else None,
+            undated=undated,
+            types=tuple(types or ()),
+            languages=tuple(languages or ()),
+            headings=tuple(headings or ()),
+            journals=tuple(journals or ()),
+            authors=tuple(authors or ()),
+            has_abstract=has_abstract,
+            free_full_text=free_full_text,
+            exclude_retracted=exclude_retracted,
+        ),
+        order,
+        offset,
+        facets,
+        interpret(question, "never" if plain else "auto"),
     )
+    answer = open_answerer(settings).answer(Question("", question), options)
     if json:
         print_json(search_answer(answer).model_dump(mode="json"))
     elif format:
@@ -64,12 +120,17 @@ def ask(
 
 def print_answer(answer: Answer) -> None:
     out.print(Text(answer.question.body.strip(), style="bold"))
+    if found := answer.interpretation:
+        words = f"“{found.words}”" if found.words else "documents by date"
+        restriction = f", restricted to: {found.restriction}" if found.restriction else ""
+        out.print(Text(f"Searched for {words}{restriction}"), soft_wrap=True)
     if not answer.documents:
-        out.print("No document contains a word of this question.")
+        print_nothing(answer)
     if answer.confidence and answer.confidence.caution:
         out.print(Text(answer.confidence.caution, style="yellow"), soft_wrap=True)
-    for rank, scored in enumerate(answer.documents, start=1):
-        if rank == 1:
+    first = answer.options.offset + 1
+    for rank, scored in enumerate(answer.documents, start=first):
+        if rank == first:
             out.print(Text("\nDocuments", style="underline"))
         document = scored.document
         published = f" ({document.published})" if document.published else ""
@@ -85,6 +146,8 @@ def print_answer(answer: Answer) -> None:
         out.print(
             f"{rank:3}. {ranked.score:8.4f}  {place}  {_mark(ranked.document)}{ranked.text}", soft_wrap=True
         )
+    if answer.facets:
+        print_facets(answer.facets)
     timings = answer.timings_ms
     out.print(
         f"\nIndex {answer.index}, ranker {answer.ranker} ({answer.ranker_hash[:12]}); milliseconds: "
@@ -101,6 +164,37 @@ def _mark(document: Document) -> str:
     """Say what is withdrawn, doubted or a notice, before its text."""
     said = word(document.metadata)
     return f"[{said}] " if said else ""
+
+
+def print_nothing(answer: Answer) -> None:
+    """Say why there are no documents."""
+    if answer.emptied:
+        out.print("The filters leave no document:")
+        for each in answer.emptied:
+            out.print(Text(f"  {each.documents} without {each.filter}: {each.condition}"), soft_wrap=True)
+    elif answer.interpretation and answer.interpretation.identifiers:
+        out.print("The index has no such document.")
+    elif answer.options.offset:
+        out.print("There are no further documents.")
+    else:
+        out.print("No document contains a word of this question.")
+
+
+def print_facets(facets: Facets) -> None:
+    """Print counts by year, and the most frequent types, languages, journals and headings."""
+    out.print(Text(f"\nThe {facets.documents} best documents", style="underline"))
+    years = [(str(year), number) for year, number in facets.years]
+    undated = [("without a date", facets.undated)] if facets.undated else []
+    for name, counts in (
+        ("Years", [*years, *undated]),
+        ("Types", facets.types),
+        ("Languages", facets.languages),
+        ("Journals", facets.journals),
+        ("Headings", facets.headings),
+    ):
+        if counts:
+            shown = ", ".join(f"{value} {number}" for value, number in counts)
+            out.print(Text(f"{name}: {shown}"), soft_wrap=True)
 
 
 def batch(

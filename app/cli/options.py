@@ -24,6 +24,9 @@ def _known_format(value: str | None) -> str | None:
     return value
 
 
+FILTERS = "Filters"
+"""Heading of their options in the help."""
+
 IndexOption = Annotated[
     str | None,
     typer.Option(
@@ -45,13 +48,15 @@ DeviceOption = Annotated[
     str | None,
     typer.Option("--device", help="Device for encoders: auto, cpu or cuda. [BIOQA_DEVICE]"),
 ]
-PublishedBeforeOption = Annotated[
+DAY_FORMATS = ["%Y-%m-%d", "%Y-%m", "%Y"]
+AfterOption = Annotated[
     datetime | None,
     typer.Option(
-        "--published-before",
-        formats=["%Y-%m-%d"],
-        metavar="YYYY-MM-DD",
-        help="Only documents published before that day, and those without a date.",
+        "--after",
+        formats=DAY_FORMATS,
+        metavar="YYYY[-MM[-DD]]",
+        help="Only documents published then or later.",
+        rich_help_panel=FILTERS,
     ),
 ]
 FormatOption = Annotated[
@@ -62,6 +67,71 @@ FormatOption = Annotated[
         callback=_known_format,
         help="Format of citations: files for reference managers, or text to paste.",
     ),
+]
+BeforeOption = Annotated[
+    datetime | None,
+    typer.Option(
+        "--before",
+        "--published-before",
+        formats=DAY_FORMATS,
+        metavar="YYYY[-MM[-DD]]",
+        help="Only documents published before that day, or before that year or month begins.",
+        rich_help_panel=FILTERS,
+    ),
+]
+UndatedOption = Annotated[
+    bool,
+    typer.Option(
+        "--undated",
+        help="With --after or --before: documents without a date, too.",
+        rich_help_panel=FILTERS,
+    ),
+]
+TypeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type", metavar="TYPE", help="Publication type; repeated: one of them.", rich_help_panel=FILTERS
+    ),
+]
+LanguageOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--language",
+        metavar="LANGUAGE",
+        help="Name or ISO 639 code; repeated: one of them.",
+        rich_help_panel=FILTERS,
+    ),
+]
+HeadingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--heading", metavar="HEADING", help="MeSH heading; repeated: all of them.", rich_help_panel=FILTERS
+    ),
+]
+JournalOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--journal",
+        metavar="JOURNAL",
+        help="NLM's abbreviation, title or ISSN; repeated: one of them.",
+        rich_help_panel=FILTERS,
+    ),
+]
+AuthorOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--author", metavar="AUTHOR", help="As in “Smith J”; repeated: all of them.", rich_help_panel=FILTERS
+    ),
+]
+HasAbstractOption = Annotated[
+    bool, typer.Option("--has-abstract", help="Only with an abstract.", rich_help_panel=FILTERS)
+]
+FreeFullTextOption = Annotated[
+    bool, typer.Option("--free-full-text", help="Only in PubMed Central.", rich_help_panel=FILTERS)
+]
+ExcludeRetractedOption = Annotated[
+    bool,
+    typer.Option("--exclude-retracted", help="Leave out retracted articles.", rich_help_panel=FILTERS),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]

@@ -20,6 +20,8 @@ from bioqa.app.answers.refusals import RETRY_AFTER_S, BatchesUnavailable, QueueF
 from bioqa.app.answers.service import UnknownRanker
 from bioqa.app.answers.workers import TooMuchWork
 from bioqa.bioasq.jsonfile import shortened
+from bioqa.indexer.search.filters import FilterError
+from bioqa.indexer.search.syntax import SyntaxFault
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -32,6 +34,9 @@ log = logging.getLogger("bioqa")
 class FieldProblem(BaseModel):
     field: str = Field(description="Where in the request: body, max_documents, questions[3].body, …")
     message: str
+    position: int | None = Field(
+        default=None, description="Of an error in a query's syntax: the character, from 0."
+    )
 
 
 class Problem(BaseModel):
@@ -78,6 +83,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(FieldError, _field)
     app.add_exception_handler(UnknownRanker, _unknown_ranker)
+    app.add_exception_handler(FilterError, _filter)
+    app.add_exception_handler(SyntaxFault, _syntax)
     app.add_exception_handler(IndexUnavailable, _unavailable)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(TooMuchWork, _too_much)
@@ -175,6 +182,17 @@ async def _too_much(request: Request, error: Exception) -> Response:
 
 async def _unknown_ranker(request: Request, error: Exception) -> Response:
     return await _field(request, FieldError("ranker", str(error)))
+
+
+async def _filter(request: Request, error: Exception) -> Response:
+    assert isinstance(error, FilterError)
+    return await _field(request, FieldError(error.field, error.message))
+
+
+async def _syntax(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SyntaxFault)
+    found = FieldProblem(field="body", message=error.message, position=error.position)
+    return problem(422, f"body: {error}", [found])
 
 
 async def _gone(request: Request, error: Exception) -> Response:

@@ -11,17 +11,22 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictBool,
     StringConstraints,
     model_validator,
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from bioqa.app.answers.answering import Answer
+from bioqa.app.answers.answering import Answer, Order, SearchOptions
+from bioqa.app.answers.facets import MAX_VALUES as FACET_VALUES
+from bioqa.app.answers.facets import Counts, Facets
 from bioqa.app.exports.citing import nlm
 from bioqa.app.exports.standing import notice_text, shown_notices
 from bioqa.app.http.metadata import CitationMetadata, citation_metadata
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Document, Question
+from bioqa.indexer.search.filters import MAX_VALUE_CHARACTERS, MAX_VALUES, Filters
+from bioqa.indexer.search.interpretation import Interpretation, Mode, interpret
 from bioqa.models.answers.confidence import Confidence, Level
 
 StandingName = Literal[
@@ -104,6 +109,53 @@ class BatchTestSet(TestSet):
 
 
 Included = Annotated[list[Literal["abstract"]], Field(max_length=10)]
+Flag = Annotated[StrictBool, BeforeValidator(null_is(False), json_schema_input_type=StrictBool | None)]
+Name = Annotated[
+    str, StringConstraints(min_length=1, max_length=MAX_VALUE_CHARACTERS), AfterValidator(_not_blank)
+]
+Names = Annotated[
+    tuple[Name, ...],
+    Field(max_length=MAX_VALUES),
+    BeforeValidator(
+        null_is(()), json_schema_input_type=Annotated[list[Name], Field(max_length=MAX_VALUES)] | None
+    ),
+]
+Offset = Annotated[int, Field(ge=0, lt=MAX_CANDIDATES), Number]
+
+
+class SearchFilters(BaseModel):
+    """Which documents can be found; all filters must be met. They change no score."""
+
+    published_after: Day | None = Field(
+        default=None,
+        description="Only documents published that day or later. Of a date that is known in part, the first "
+        "day counts. Documents without a date are left out, unless undated.",
+    )
+    published_before: Day | None = Field(
+        default=None, description="Only documents published before that day; otherwise as published_after."
+    )
+    undated: Flag = Field(default=False, description="Let documents without a date pass a limit of dates.")
+    types: Names = Field(default=(), description="Publication types, of which one is enough.")
+    languages: Names = Field(
+        default=(), description="English names or ISO 639 codes, of which one is enough."
+    )
+    headings: Names = Field(
+        default=(), description="MeSH headings, with a qualifier or not (Asthma/genetics); all are needed."
+    )
+    journals: Names = Field(
+        default=(), description="NLM's abbreviations, titles, ISSNs or NLM's ids, of which one is enough."
+    )
+    authors: Names = Field(default=(), description="As in Smith, Smith J or John Smith; all are needed.")
+    has_abstract: Flag = False
+    free_full_text: Flag = Field(default=False, description="Only what is in PubMed Central.")
+    exclude_retracted: Flag = Field(
+        default=False, description="Leave out retracted articles, before anything is ranked."
+    )
+
+    def filters(self) -> Filters:
+        """Raises FilterError for filters that contradict each other."""
+        return Filters(**{name: getattr(self, name) for name in SearchFilters.model_fields})
+
 
 OF_BIOASQ = frozenset(
     {"documents", "snippets", "concepts", "triples", "ideal_answer", "exact_answer", "answerReady"}
@@ -116,7 +168,7 @@ def _ignored(schema: dict[str, Any]) -> None:
     schema["properties"] |= dict.fromkeys(sorted(OF_BIOASQ), ignored)
 
 
-class SearchRequest(BaseModel):
+class SearchRequest(SearchFilters):
     """A question, alone or as in a BioASQ file, with options for the answer. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=_ignored)
@@ -134,8 +186,24 @@ class SearchRequest(BaseModel):
         default=None,
         description="Number of documents that BM25 retrieves to be re-ranked; BIOQA_CANDIDATES if absent.",
     )
-    published_before: Day | None = Field(
-        default=None, description="Only documents published before that day, and those without a date."
+    order: Annotated[Order, BeforeValidator(null_is("relevance"), json_schema_input_type=Order | None)] = (
+        Field(
+            default="relevance",
+            description="date: the candidates by date, the newest first, and those without a date last.",
+        )
+    )
+    offset: Annotated[Offset, BeforeValidator(null_is(0), json_schema_input_type=Offset | None)] = Field(
+        default=0,
+        description="For further results: next_offset of the answer before. Each run of candidates is ranked "
+        "by itself, and an answer ends where a run does.",
+    )
+    facets: Flag = Field(
+        default=False, description=f"Count the {MAX_CANDIDATES} best documents by year, type and the like."
+    )
+    syntax: Annotated[Mode, BeforeValidator(null_is("auto"), json_schema_input_type=Mode | None)] = Field(
+        default="auto",
+        description="Whether PMIDs, DOIs and PMCIDs, PubMed's field tags, phrases and AND, OR, NOT are read "
+        "as such: where they show themselves, always (so that any fault in a query is reported), or never.",
     )
     ranker: str | None = Field(default=None, description="One of GET /v1/models; the default if absent.")
     timeout_ms: Annotated[int, Field(ge=100, le=3_600_000), Number] | None = Field(
@@ -155,6 +223,41 @@ class SearchRequest(BaseModel):
         if not isinstance(data, dict):
             return data
         return {key: value for key, value in data.items() if key not in OF_BIOASQ}
+
+    def options(self, candidates: int) -> SearchOptions:
+        """``candidates``: how many, if the request does not say. Raises FilterError and SyntaxFault."""
+        return SearchOptions(
+            self.max_documents,
+            self.max_snippets,
+            self.candidates or candidates,
+            self.filters(),
+            self.order,
+            self.offset,
+            self.facets,
+            interpret(self.body, self.syntax),
+        )
+
+
+class SearchAddress(SearchRequest):
+    """``SearchRequest`` as the parameters of an address, which are text. Empty ones count as absent."""
+
+    undated: bool = False
+    has_abstract: bool = False
+    free_full_text: bool = False
+    exclude_retracted: bool = False
+    facets: bool = False
+    max_documents: Annotated[int, Field(ge=1, le=100)] = MAX_ITEMS
+    max_snippets: Annotated[int, Field(ge=0, le=100)] = MAX_ITEMS
+    candidates: Annotated[int, Field(ge=1, le=MAX_CANDIDATES)] | None = None
+    offset: Annotated[int, Field(ge=0, lt=MAX_CANDIDATES)] = 0
+    timeout_ms: Annotated[int, Field(ge=100, le=3_600_000)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, parameters: object) -> object:
+        if not isinstance(parameters, dict):
+            return parameters
+        return {name: value for name, value in parameters.items() if value not in ("", [""])}
 
 
 class DocumentPart(BaseModel):
@@ -214,6 +317,51 @@ class AnswerSnippet(SubmittedSnippet):
     score: float
 
 
+class NamedArticle(BaseModel):
+    kind: Literal["pmid", "pmcid", "doi"]
+    value: str
+
+
+class InterpretedQuestion(BaseModel):
+    """What was searched for instead of the question as it is."""
+
+    words: str = Field(
+        description="What the documents are ranked by; empty if they are only listed, the newest first."
+    )
+    restriction: str | None = Field(description="What they must be like, in PubMed's notation.")
+    identifiers: list[NamedArticle] = Field(description="The articles that the question names, if it does.")
+
+
+class Counted(BaseModel):
+    value: str
+    documents: int
+
+
+class CountedYear(BaseModel):
+    year: int
+    documents: int
+
+
+class CountedDocuments(BaseModel):
+    """Numbers of documents among the best ones."""
+
+    documents: int = Field(description="That are counted.")
+    years: list[CountedYear] = Field(description="In order; years without any are missing.")
+    undated: int
+    types: list[Counted] = Field(description=f"Here and below, the {FACET_VALUES} most frequent.")
+    languages: list[Counted]
+    journals: list[Counted]
+    headings: list[Counted]
+    free_full_text: int
+    retracted: int
+
+
+class EmptyingFilter(BaseModel):
+    filter: str = Field(description="The name of its field; restriction for a part of the question.")
+    condition: str = Field(description="What it asks for.")
+    documents: int = Field(description="That would be found without it.")
+
+
 class StageTimings(BaseModel):
     wait: float = Field(description="In queues.")
     retrieve: float
@@ -260,6 +408,16 @@ class SearchAnswer(BaseModel):
     )
     confidence: AnswerConfidence | None = Field(
         default=None, description="Whether the documents answer the question; null where it is not estimated."
+    )
+    interpretation: InterpretedQuestion | None = Field(description="None if the question was taken as it is.")
+    order: Order
+    offset: int
+    next_offset: int | None = Field(description="Offset of further results; none if there are no more.")
+    candidates: int = Field(description="Documents that the ranker read.")
+    facets: CountedDocuments | None = Field(description="If they were asked for.")
+    emptied: list[EmptyingFilter] = Field(
+        description="If filters leave no document: each with the number that would be found without it. Zero "
+        "everywhere: it takes several of them."
     )
 
 
@@ -409,6 +567,16 @@ def search_answer(
         degraded_reason=answer.degraded,
         condensed=answer.condensed,
         confidence=answer_confidence(answer.confidence),
+        interpretation=_interpreted(answer.interpretation),
+        order=answer.options.order,
+        offset=answer.options.offset,
+        next_offset=answer.next_offset,
+        candidates=answer.candidates,
+        facets=_counted(answer.facets),
+        emptied=[
+            EmptyingFilter(filter=each.filter, condition=each.condition, documents=each.documents)
+            for each in answer.emptied
+        ],
     )
 
 
@@ -422,6 +590,36 @@ def answer_confidence(confidence: Confidence | None) -> AnswerConfidence | None:
         language=None if language is None else QuestionLanguage(code=language.code, name=language.name),
         caution=confidence.caution,
     )
+
+
+def _interpreted(found: Interpretation | None) -> InterpretedQuestion | None:
+    if found is None:
+        return None
+    return InterpretedQuestion(
+        words=found.words,
+        restriction=None if found.restriction is None else str(found.restriction),
+        identifiers=[NamedArticle(kind=each.kind, value=each.value) for each in found.identifiers],
+    )
+
+
+def _counted(facets: Facets | None) -> CountedDocuments | None:
+    if facets is None:
+        return None
+    return CountedDocuments(
+        documents=facets.documents,
+        years=[CountedYear(year=year, documents=number) for year, number in facets.years],
+        undated=facets.undated,
+        types=_counts(facets.types),
+        languages=_counts(facets.languages),
+        journals=_counts(facets.journals),
+        headings=_counts(facets.headings),
+        free_full_text=facets.free_full_text,
+        retracted=facets.retracted,
+    )
+
+
+def _counts(counts: Counts) -> list[Counted]:
+    return [Counted(value=value, documents=number) for value, number in counts]
 
 
 def stored_document(document: Document) -> StoredDocument:

@@ -7,7 +7,6 @@ import anyio.to_thread
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.answers.service import Service
 from bioqa.app.http.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
 from bioqa.bioasq.domain import Question
@@ -42,9 +41,7 @@ class LocalBackend:
             raise BioqaError(
                 f"the question has {len(asked.body)} characters, more than {settings.max_question_characters}"
             )
-        options = SearchOptions(
-            asked.max_documents, asked.max_snippets, settings.candidates, asked.published_before
-        )
+        options = asked.options(settings.candidates)
         return search_answer(await self._service.answer(Question("", asked.body), options))
 
     async def document(self, pmid: str) -> StoredDocument | None:

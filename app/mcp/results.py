@@ -58,6 +58,7 @@ class SearchResult(BaseModel):
         description="Whether these articles answer the question, as estimated. If unlikely, say that nothing "
         "was found instead of citing them."
     )
+    next_offset: int | None = Field(description="Offset of further documents; null if there are no more.")
     note: str | None = Field(description="Limitations of this result, if any.")
 
 
@@ -102,8 +103,15 @@ def search_result(answer: SearchAnswer) -> SearchResult:
         notes.insert(0, answer.confidence.caution.removesuffix("."))
     if answer.truncated_sentences:
         notes.append(f"{answer.truncated_sentences} sentences were truncated")
-    if not answer.documents:
-        notes.append("no document of the index contains a word of this question")
+    if answer.emptied:
+        left_out = "; ".join(
+            f"{each.documents} without {each.filter} ({each.condition})" for each in answer.emptied
+        )
+        notes.append(f"the filters leave no document: {left_out}")
+    elif not answer.documents:
+        notes.append(_nothing(answer))
+    if answer.interpretation and not answer.interpretation.words and not answer.interpretation.identifiers:
+        notes.append("documents are listed by date, the newest first, as the question has restrictions only")
     return SearchResult(
         warning=_warning_of_all(answer),
         question=answer.body,
@@ -137,6 +145,7 @@ def search_result(answer: SearchAnswer) -> SearchResult:
         index=answer.index,
         ranker=answer.ranker,
         answers_question=answer.confidence.level if answer.confidence else None,
+        next_offset=answer.next_offset,
         note="; ".join(notes) or None,
     )
 
@@ -154,6 +163,14 @@ def _warning_of_all(answer: SearchAnswer) -> str | None:
         "DOUBTED BY THEIR JOURNALS": [each.pmid for each in answer.documents if each.standing == "concern"],
     }
     return "; ".join(f"{words}: {', '.join(pmids)}" for words, pmids in named.items() if pmids) or None
+
+
+def _nothing(answer: SearchAnswer) -> str:
+    if answer.interpretation and answer.interpretation.identifiers:
+        return "no document of the index has this identifier"
+    if answer.offset:
+        return "there are no further documents"
+    return "no document of the index contains a word of this question"
 
 
 def medline_document(stored: StoredDocument) -> MedlineDocument:

@@ -15,7 +15,8 @@ from mcp_types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 from starlette.types import ASGIApp
 
-from bioqa.app.http.schemas import Day, SearchRequest
+from bioqa.app.answers.answering import Order
+from bioqa.app.http.schemas import Day, Name, SearchRequest
 from bioqa.app.mcp.backends import Backend
 from bioqa.app.mcp.hosts import AllowedHosts
 from bioqa.app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
@@ -23,6 +24,7 @@ from bioqa.app.version import version
 from bioqa.bioasq.domain import MAX_ITEMS
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.secret import scrub
+from bioqa.indexer.search.filters import MAX_VALUES
 
 INSTRUCTIONS = (
     "Searches an index of MEDLINE citations (titles and abstracts) and returns sentences to cite. Ask "
@@ -50,7 +52,11 @@ def _pmid(value: object) -> object:
 
 Question = Annotated[
     str,
-    Field(min_length=1, description="One question in plain English, not a query with operators."),
+    Field(
+        min_length=1,
+        description="One question in plain English. PubMed's notation (field tags, AND, OR, NOT) is "
+        "understood, too, but finds less; a PMID, DOI or PMCID gives that article.",
+    ),
 ]
 
 
@@ -69,10 +75,41 @@ Pmid = Annotated[
     BeforeValidator(_pmid),
     Field(pattern=r"^[1-9][0-9]{0,17}$", description="The article's PubMed number, digits only."),
 ]
+PublishedAfter = Annotated[
+    Day | None,
+    BeforeValidator(_day),
+    Field(description="YYYY-MM-DD: only articles published that day or later. The undated are left out."),
+]
 PublishedBefore = Annotated[
     Day | None,
     BeforeValidator(_day),
-    Field(description="YYYY-MM-DD: only articles published before that day, and those without a date."),
+    Field(description="YYYY-MM-DD: only articles published before that day. The undated are left out."),
+]
+Types = Annotated[
+    tuple[Name, ...] | None,
+    Field(
+        max_length=MAX_VALUES,
+        description="Publication types of NLM's, one of which the article has: Review, Systematic Review, "
+        "Meta-Analysis, Randomized Controlled Trial, Practice Guideline, Case Reports, …",
+    ),
+]
+Languages = Annotated[
+    tuple[Name, ...] | None,
+    Field(
+        max_length=MAX_VALUES, description="Languages, in one of which the article is: English, fre, de, …"
+    ),
+]
+Headings = Annotated[
+    tuple[Name, ...] | None,
+    Field(max_length=MAX_VALUES, description="MeSH headings, all of which the article has: Humans, Aged, …"),
+]
+Journals = Annotated[
+    tuple[Name, ...] | None,
+    Field(max_length=MAX_VALUES, description="Journals, in one of which it is: NLM's abbreviation or title."),
+]
+Authors = Annotated[
+    tuple[Name, ...] | None,
+    Field(max_length=MAX_VALUES, description="Authors, all of which it has: Smith, Smith J or John Smith."),
 ]
 
 
@@ -125,17 +162,49 @@ class _Tools:
         question: Question,
         max_documents: Annotated[Most, Field(ge=1, description="Maximum number of articles.")] = MAX_ITEMS,
         max_snippets: Annotated[Most, Field(description="Maximum number of sentences.")] = MAX_ITEMS,
+        published_after: PublishedAfter = None,
         published_before: PublishedBefore = None,
+        types: Types = None,
+        languages: Languages = None,
+        headings: Headings = None,
+        journals: Journals = None,
+        authors: Authors = None,
+        has_abstract: bool | None = None,
+        free_full_text: Annotated[bool | None, Field(description="Only what is in PubMed Central.")] = None,
+        exclude_retracted: Annotated[
+            bool | None, Field(description="Leave out articles that were retracted.")
+        ] = None,
+        order: Annotated[
+            Order | None, Field(description="date: the newest of the relevant articles first.")
+        ] = None,
+        offset: Annotated[
+            int | None,
+            Field(ge=0, lt=1000, description="next_offset of the result before, for more articles."),
+        ] = None,
     ) -> SearchResult:
         """Find the MEDLINE articles, and the sentences in their titles and abstracts, that answer a
-        biomedical question, best first. Every sentence has its PMID, URL, section and offsets to cite."""
+        biomedical question, best first. Every sentence has its PMID, URL, section and offsets to cite.
+        Filters leave articles out and do not change the order of the others."""
         if not question.strip():
             raise BioqaError("question: must contain more than white space")
-        asked = SearchRequest(
-            body=question,
-            max_documents=max_documents,
-            max_snippets=max_snippets,
-            published_before=published_before,
+        asked = SearchRequest.model_validate(
+            {
+                "body": question,
+                "max_documents": max_documents,
+                "max_snippets": max_snippets,
+                "published_after": published_after,
+                "published_before": published_before,
+                "types": types,
+                "languages": languages,
+                "headings": headings,
+                "journals": journals,
+                "authors": authors,
+                "has_abstract": has_abstract,
+                "free_full_text": free_full_text,
+                "exclude_retracted": exclude_retracted,
+                "order": order,
+                "offset": offset,
+            }
         )
         return search_result(await self._backend.search(asked))
 

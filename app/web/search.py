@@ -18,6 +18,7 @@ from bioqa.app.web.pages import page
 from bioqa.app.web.passages import articles
 from bioqa.bioasq.domain import MAX_ITEMS, Question
 from bioqa.bioasq.files import submission_dict
+from bioqa.indexer.search.filters import Filters
 
 router = APIRouter(include_in_schema=False)
 
@@ -77,5 +78,5 @@ async def _answer(body: str, asked: SearchForm, service: Service, size: int) -> 
     check_length(body, "q", service)
     # An id like BioASQ's, 24 hexadecimal digits; the same question always gets the same one.
     identifier = hashlib.sha256(body.strip().encode()).hexdigest()[:24]
-    options = SearchOptions(size, size, service.settings.candidates, asked.before)
+    options = SearchOptions(size, size, service.settings.candidates, Filters(published_before=asked.before))
     return await service.answer(Question(identifier, body.strip()), options, ranker=asked.ranker)

@@ -1,7 +1,7 @@
 """Filters: which documents a search may find, by what their records say of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from bioqa.bioasq.errors import BioqaError
@@ -112,6 +112,12 @@ class Filters:
             yield from (("restriction", part) for part in self.restriction.parts)
         elif self.restriction is not None:
             yield "restriction", self.restriction
+
+    def restricted(self, further: Condition | None) -> "Filters":
+        """These filters and one more restriction."""
+        if further is None or self.restriction is None:
+            return replace(self, restriction=further or self.restriction)
+        return replace(self, restriction=AllOf((self.restriction, further)))
 
     def condition(self) -> AllOf:
         """What all filters together ask for."""

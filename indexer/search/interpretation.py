@@ -61,14 +61,17 @@ class Interpretation:
         return bool(self.identifiers) and all(identifier.bare for identifier in self.identifiers)
 
 
-def interpret(text: str, mode: Mode = "auto") -> Interpretation:
-    """Interpret what was typed. Raises SyntaxFault for a query that cannot be read."""
+def interpret(text: str, mode: Mode = "auto") -> Interpretation | None:
+    """Interpret what was typed; None for a question that is to be taken as it is.
+
+    Raises SyntaxFault for a query that cannot be read.
+    """
     if mode == "never":
-        return Interpretation(text)
+        return None
     if named := identifiers(text):
         return Interpretation("", AnyOf(tuple(map(_is_article, named))), named)
     if mode == "auto" and not has_syntax(text):
-        return Interpretation(text)
+        return None
     return _Reader(text).interpretation()
 
 

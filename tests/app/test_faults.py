@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -31,6 +30,7 @@ from bioqa.bioasq.domain import Candidate, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict
 from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from tests.app.conftest import DRUGS
@@ -52,12 +52,12 @@ class TroubledIndex:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._index, name)
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
         if self.slow.is_set():
             assert self.go_on.wait(60)
         if self.away:
             raise BioqaError("the index at /secret/place is away")
-        return self._index.search(question, size, published_before)
+        return self._index.search(question, size, filters)
 
     def close(self) -> None:
         """It is the session's."""

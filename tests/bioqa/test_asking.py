@@ -33,7 +33,7 @@ def test_the_same_question_gets_the_same_id(index: bioqa.Index) -> None:
 
 def test_documents_before_a_day(index: bioqa.Index) -> None:
     day = date(2005, 1, 1)
-    answer = bioqa.ask(QUESTION, index, LexicalRanker(), published_before=day)
+    answer = bioqa.ask(QUESTION, index, LexicalRanker(), filters=bioqa.Filters(published_before=day))
     assert answer.documents
     assert all(each.published is None or each.published < day for each in answer.documents)
 

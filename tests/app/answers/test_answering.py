@@ -23,6 +23,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.search.base import IndexStats
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.text.language import Language
@@ -102,7 +103,7 @@ def test_a_date_limits_and_a_later_date_takes_nothing_away(
     answerer: Answerer, body: str, year: int, later: int
 ) -> None:
     def found(day: date) -> set[str]:
-        wanted = SearchOptions(max_documents=100, published_before=day)
+        wanted = SearchOptions(max_documents=100, filters=Filters(published_before=day, undated=True))
         answer = ask(answerer, body, wanted)
         days = [d.document.published for d in answer.documents]
         assert all(published is None or published < day for published in days)
@@ -111,8 +112,9 @@ def test_a_date_limits_and_a_later_date_takes_nothing_away(
     assert found(date(year, 6, 1)) <= found(date(year + later, 6, 1))
 
 
-def test_documents_without_a_date_pass_every_limit(answerer: Answerer) -> None:
-    answer = ask(answerer, "statin", SearchOptions(published_before=date(1500, 1, 1)))
+def test_documents_without_a_date_pass_every_limit_if_they_may(answerer: Answerer) -> None:
+    early = Filters(published_before=date(1500, 1, 1), undated=True)
+    answer = ask(answerer, "statin", SearchOptions(filters=early))
     assert answer.documents
     assert all(d.document.published is None for d in answer.documents)
 
@@ -181,11 +183,11 @@ class AwayIndex:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
         raise self.error
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, published_before: date | None = None
+        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
         raise self.error
 
@@ -223,7 +225,7 @@ def test_many_questions_are_answered_as_each_is_alone(
     answerer: Answerer, bodies: list[str], size: int, year: int
 ) -> None:
     questions = [Question(f"q{n}", f" {body}\n") for n, body in enumerate(bodies)]
-    wanted = SearchOptions(size, size, published_before=date(year, 1, 1))
+    wanted = SearchOptions(size, size, filters=Filters(published_before=date(year, 1, 1), undated=True))
     untimed = Timings(0, 0, 0)
     together = [replace(a, timings_ms=untimed) for a in answerer.answers(questions, wanted)]
     assert together == [replace(answerer.answer(q, wanted), timings_ms=untimed) for q in questions]

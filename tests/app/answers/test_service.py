@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
 from tests.app.answers.rankers import Broken, Gate, until
@@ -107,7 +107,7 @@ class StumblingIndex(AwayIndex):
         super().__init__(RuntimeError("secret"))
         self.searched = threading.Barrier(others + 1, timeout=30)
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
         self.searched.wait()
         if question == "bad":
             raise RuntimeError("secret")
@@ -466,7 +466,7 @@ class SlowIndex(AwayIndex):
         super().__init__(OSError("away"))
         self.go_on = threading.Event()
 
-    def search(self, question: str, size: int = 100, published_before: date | None = None) -> list[Candidate]:
+    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
         assert self.go_on.wait(30)
         return []
 

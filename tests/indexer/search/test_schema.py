@@ -8,7 +8,7 @@ import tantivy
 
 from bioqa.bioasq.domain import Document, Part
 from bioqa.indexer.search.records import encode
-from bioqa.indexer.search.schema import analyzer, from_stored, schema, to_stored
+from bioqa.indexer.search.schema import analyzer, from_stored, register, schema, to_stored
 from tests.indexer.documents import document
 from tests.indexer.metadata import FULL
 
