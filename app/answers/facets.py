@@ -45,10 +45,10 @@ def facets_of(documents: Iterable[Document]) -> Facets:
             undated += 1
         else:
             years[document.published.year] += 1
-        types.update(dict.fromkeys(metadata.types))
-        languages.update(dict.fromkeys(metadata.languages))
+        types.update(set(metadata.types))
+        languages.update(set(metadata.languages))
         journals.update(filter(None, (metadata.journal.abbreviation,)))
-        headings.update({heading.name: None for heading in metadata.headings})
+        headings.update({heading.name for heading in metadata.headings})
         free += bool(metadata.pmcid)
         retracted += metadata.standing is Standing.RETRACTED
     return Facets(

@@ -257,7 +257,11 @@ class SearchAddress(SearchRequest):
     def _given(cls, parameters: object) -> object:
         if not isinstance(parameters, dict):
             return parameters
-        return {name: value for name, value in parameters.items() if value not in ("", [""])}
+        given = {
+            name: [each for each in value if each != ""] if isinstance(value, list) else value
+            for name, value in parameters.items()
+        }
+        return {name: value for name, value in given.items() if value != ""}
 
 
 class DocumentPart(BaseModel):

@@ -111,7 +111,7 @@ def test_answers_are_the_same_to_the_byte_and_around_white_space(client: TestCli
     assert answer(BODY) == answer(BODY) == answer(f"\t {BODY}\u2003\n")
 
 
-@pytest.mark.parametrize("body", ["zebra \0 crossing", "\U0001f9ec?", "title:statin AND (", "<script>"])
+@pytest.mark.parametrize("body", ["zebra \0 crossing", "\U0001f9ec?", "title:statin (*", "<script>"])
 def test_any_text_is_a_question(client: TestClient, body: str) -> None:
     response = client.post("/v1/search", json={"body": body})
     assert response.status_code == 200
