@@ -61,10 +61,38 @@ def test_search_by_date_and_without_snippets(backend: Backend) -> None:
     asked = {"question": "statin", "max_documents": 100, "max_snippets": 0}
     found = answered(server, "search", **asked, published_before="1997-01-01")
     days = [document["published"] for document in found["documents"]]
-    assert None in days
-    assert any(day is not None for day in days)
-    assert all(day is None or day < "1997-01-01" for day in days)
+    assert days
+    assert all(day is not None and day < "1997-01-01" for day in days)
     assert found["snippets"] == []
+
+
+def test_filters_are_passed_on_and_what_they_leave_out_is_said(backend: Backend) -> None:
+    server = create_server(backend)
+    every = answered(server, "search", question="statin", max_documents=100)
+    some = answered(server, "search", question="statin", max_documents=100, published_after="1990-07-01")
+    assert 0 < len(some["documents"]) < len(every["documents"])
+    nothing = answered(
+        server, "search", question="statin", published_after="1990-07-01", types=["No such type"]
+    )
+    assert nothing["documents"] == []
+    assert f'{len(some["documents"])} without types ("No such type"[pt])' in nothing["note"]
+
+
+def test_further_results_follow_the_first(backend: Backend) -> None:
+    server = create_server(backend)
+    both = answered(server, "search", question="metformin", max_documents=2)
+    first = answered(server, "search", question="metformin", max_documents=1)
+    second = answered(server, "search", question="metformin", max_documents=1, offset=first["next_offset"])
+    assert [*first["documents"], *second["documents"]] == both["documents"]
+
+
+def test_an_article_is_found_by_its_pmid(backend: Backend) -> None:
+    server = create_server(backend)
+    found = answered(server, "search", question="PMID: 90000032")
+    assert [document["pmid"] for document in found["documents"]] == ["90000032"]
+    assert found["note"] is None
+    missing = answered(server, "search", question="PMID: 1")
+    assert missing["note"] == "no document of the index has this identifier"
 
 
 def test_null_is_not_given(backend: Backend) -> None:
@@ -108,6 +136,9 @@ def test_several_documents_and_those_missing(backend: Backend) -> None:
         ("search", {"question": "a", "max_documents": 0}, "max_documents"),
         ("search", {"question": "a", "max_snippets": 101}, "max_snippets"),
         ("search", {"question": "a", "published_before": "1 May"}, "YYYY-MM-DD"),
+        ("search", {"question": "a AND (b"}, "never closed"),
+        ("search", {"question": "a", "languages": ["klingon"]}, "klingon"),
+        ("search", {"question": "a", "offset": 1000}, "offset"),
         ("get_document", {"pmid": "12"}, "pmid: there is no document 12 in the index"),
         ("get_document", {"pmid": "x"}, "pmid"),
         ("get_document", {"pmid": True}, "pmid"),
