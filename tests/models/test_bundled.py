@@ -12,9 +12,11 @@ from bioqa.bioasq.files import read_golden
 from bioqa.indexer.loading.run import load
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
+from bioqa.models.cascade import files as cascade_files
 from bioqa.models.checkpoint import CheckpointError, load_vocabulary
 from bioqa.models.reranker import Reranker
 from bioqa.models.text import vocabulary
+from tests.models.toys import document
 
 SAMPLE = Path(app.__file__).parent / "sample"
 FROZEN = Path(__file__).with_name("bundled-scores.json")
@@ -43,7 +45,7 @@ def scores(name: str, asked: dict[str, list[Candidate]]) -> dict[str, list[list[
 
 
 def test_they_are_the_default_and_its_alternative() -> None:
-    assert available() == ["jpdrmm", "soft"]
+    assert available() == ["deep", "jpdrmm", "soft"]
     assert DEFAULT in available()
 
 
@@ -65,11 +67,44 @@ def test_their_scores_are_frozen(name: str, asked: dict[str, list[Candidate]]) -
 def test_one_vocabulary_is_stored_for_all() -> None:
     (shared,) = (path for path in WEIGHTS.iterdir() if path.name.startswith("vocabulary-"))
     assert sorted(path.name for path in shared.iterdir()) == sorted(vocabulary.FILES)
-    for name in available():
+    for name in ("jpdrmm", "soft"):
         assert not {path.name for path in (WEIGHTS / name).iterdir()} & {*vocabulary.FILES}
     assert load_vocabulary(WEIGHTS / "jpdrmm").words == load_vocabulary(WEIGHTS / "soft").words
     assert load_vocabulary(WEIGHTS / "jpdrmm").pieces is None
     assert load_vocabulary(WEIGHTS / "soft").pieces is not None
+
+
+def test_the_deep_one_ranks_and_is_small(asked: dict[str, list[Candidate]]) -> None:
+    """Its scores are those of ``soft``'s twelve best documents anew; of one processor and another they differ
+    in the second decimal, so they are not frozen.
+    """
+    folder = WEIGHTS / "deep"
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 60e6
+    deep, soft = cascade_files.load(folder, budget_ms=250), Reranker.load("soft")
+    assert deep.first.hash == soft.hash
+    (body, candidates), *_ = asked.items()
+    ranked, cheap = deep.rank(body, candidates).documents, soft.rank(body, candidates).documents
+    assert {d.document.pmid for d in ranked} == {d.document.pmid for d in cheap}
+    assert [d.score for d in ranked] == sorted((d.score for d in ranked), reverse=True)
+    again = deep.rank(body, candidates[::-1]).documents
+    assert [(d.document.pmid, d.score) for d in again[:BEST]] == [
+        (d.document.pmid, d.score) for d in ranked[:BEST]
+    ]
+
+
+def test_the_deep_one_knows_an_answer_from_a_topic() -> None:
+    deep = cascade_files.load(WEIGHTS / "deep", budget_ms=2000)
+    answer = "Alirocumab and evolocumab are monoclonal antibodies that inhibit PCSK9."
+    topic = "PCSK9 was first described in a family from Nantes."
+    documents = [
+        document(1, answer, topic),
+        document(2, topic, "The family was large."),
+        document(3, "Cats.", "Mew."),
+    ]
+    ranked = deep.rank("Which drugs inhibit PCSK9?", deep.candidates("Which drugs inhibit PCSK9?", documents))
+    best, *_ = ranked.documents
+    assert best.document == documents[0]
+    assert max(best.sentence_scores) == best.sentence_scores[0]
 
 
 def test_a_copy_elsewhere_finds_the_vocabulary_in_the_package(
