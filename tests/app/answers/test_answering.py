@@ -246,7 +246,7 @@ def test_an_answer_knows_whether_it_answers(answerer: Answerer) -> None:
     good, foreign, other, none = (
         ask(answerer, body).confidence
         for body in (
-            "Is metformin better than placebo?",
+            "Which effects had metformin and placebo in adults?",
             "Quels sont les effets de la metformine contre placebo ?",
             "Is the winter tyre of my motorbike better than a placebo goalkeeper?",
             "zebra",

@@ -41,8 +41,10 @@ def backend(request: pytest.FixtureRequest, service: Service, answerer: Answerer
 
 def test_search_gives_sentences_that_can_be_cited(backend: Backend) -> None:
     server = create_server(backend)
-    found = answered(server, "search", question=BODY, max_documents=4, max_snippets=3)
-    assert (found["question"], found["ranker"], found["note"]) == (BODY, "lexical", None)
+    question = "Was the metformin group improved more than placebo?"
+    found = answered(server, "search", question=question, max_documents=4, max_snippets=3)
+    assert (found["question"], found["ranker"], found["note"]) == (question, "lexical", None)
+    assert found["answers_question"] == "likely"
     assert len(found["documents"]) == 4
     first = found["documents"][0]
     assert first["url"] == f"https://pubmed.ncbi.nlm.nih.gov/{first['pmid']}/"
