@@ -31,6 +31,7 @@ from bioqa.models.cascade.tuning import ranking_of, read_questions
 from bioqa.models.experiments import baselines
 from bioqa.models.experiments.results import paired_p
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.baseline import tune_bm25, tuned_bm25
 from bioqa.models.training.data import Prepared, prepare
 from bioqa.models.training.development import rankings_of
 from bioqa.models.training.sampling import sample
@@ -71,12 +72,10 @@ def systems(
 
 
 def _bm25(vocabulary: Vocabulary, dev: Sequence[Prepared], test: Sequence[Prepared]) -> System:
-    grid = baselines.tune_bm25(dev, vocabulary)
+    grid = tune_bm25(dev, vocabulary)
     k1, b = max(grid, key=lambda constants: grid[constants])
     scored = [
-        baselines.with_sentence_bm25(
-            questions, baselines.tuned_bm25(questions, vocabulary, k1, b), stemmed=True
-        )
+        baselines.with_sentence_bm25(questions, tuned_bm25(questions, vocabulary, k1, b), stemmed=True)
         for questions in (dev, test)
     ]
     calibration, _ = calibrate(rankings_of(dev, scored[0]), [q.response for q in dev])

@@ -12,12 +12,17 @@ from bioqa.models.answers.confidence import Confidence
 
 @dataclass(frozen=True, slots=True)
 class AnswerDocument:
-    """A document of an answer. Its score orders this answer's documents and means nothing outside of it."""
+    """A document of an answer. Its score is the probability that it answers, if ``Answer.calibrated``.
+
+    If not, it orders this answer's documents and means nothing outside of it.
+    """
 
     rank: int
     """From 1."""
     score: float
     document: Document
+    raw_score: float
+    """The ranker's own score: most rankers' are logits. It orders this answer's documents."""
 
     @property
     def pmid(self) -> str:
@@ -43,13 +48,18 @@ class AnswerDocument:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSnippet:
-    """A sentence of an answer. Its score in [0, 1] is comparable within this answer only."""
+    """A sentence of an answer. Its score is the probability that it answers, if ``Answer.calibrated``.
+
+    If not, it is in [0, 1] too, and comparable within this answer only.
+    """
 
     rank: int
     """From 1."""
     score: float
     document: Document
     sentence: Sentence
+    raw_score: float
+    """The score by which it was selected, in [0, 1]; it orders this answer's snippets."""
 
     @property
     def pmid(self) -> str:
@@ -87,14 +97,14 @@ class Answer:
     @property
     def documents(self) -> tuple[AnswerDocument, ...]:
         return tuple(
-            AnswerDocument(rank, each.score, each.document)
+            AnswerDocument(rank, each.score, each.document, each.own_score)
             for rank, each in enumerate(self._answer.documents, start=1)
         )
 
     @property
     def snippets(self) -> tuple[AnswerSnippet, ...]:
         return tuple(
-            AnswerSnippet(rank, each.score, each.document, each.sentence)
+            AnswerSnippet(rank, each.score, each.document, each.sentence, each.own_score)
             for rank, each in enumerate(self._answer.sentences, start=1)
         )
 
@@ -128,6 +138,11 @@ class Answer:
             "select": timings.select,
             "total": round(timings.total, 3),
         }
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether scores are calibrated probabilities; those of all bundled rankers are."""
+        return self._answer.calibrated
 
     @property
     def truncated_sentences(self) -> int:

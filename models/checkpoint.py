@@ -10,7 +10,7 @@ Loaded strictly: every weight must be there, none may be left over, shapes must 
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from torch import nn
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import write_bytes
-from bioqa.models import bundled
+from bioqa.models.answers.scale import Scale, without_scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.encoders.loading import EncoderError
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling, feature_counts
@@ -36,6 +36,10 @@ from bioqa.models.text.vocabulary import Vocabulary, VocabularyError
 FORMAT = 1
 OWN_FILES = ("config.json", "model.safetensors")
 FILES = (*OWN_FILES, *vocabularies.FILES)
+
+
+LearningCurve = Sequence[Mapping[str, float]]
+"""What was measured on the way, point after point: ``epoch``, ``loss``, scores on dev."""
 
 
 class CheckpointError(BioqaError):
@@ -53,6 +57,10 @@ class Checkpoint:
     """Training data with fingerprints, seed, epochs."""
     scores: dict[str, Any]
     """Measures on the development questions."""
+    scale: Scale | None = None
+    """What the scores mean; None for checkpoints that were made before there were scales."""
+    curve: LearningCurve = ()
+    """How training went; empty for checkpoints that were made before curves were kept."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -67,6 +75,8 @@ class Checkpoint:
             "training": self.training,
             "scores": self.scores,
             "calibration": asdict(self.calibration),
+            **({} if self.scale is None else {"scale": self.scale.as_dict()}),
+            **({"curve": [*map(dict, self.curve)]} if self.curve else {}),
             "document_features": list(DOCUMENT_FEATURES[: len(self.scaling.document_mean)]),
             "sentence_features": list(SENTENCE_FEATURES[: len(self.scaling.sentence_mean)]),
             "scaling": {name: values.tolist() for name, values in _arrays(self.scaling).items()},
@@ -95,6 +105,7 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
         settings = RankerSettings.from_dict(config["settings"])
         _check_features(folder, config, settings)
         calibration = Calibration(**config["calibration"])
+        scale, curve = Scale.from_dict(config.get("scale")), _curve(config.get("curve", []))
         scaling = _scaling(config)
         training, scores = dict(config["training"]), dict(config["scores"])
         vocabulary = Vocabulary.load(_vocabulary_folder(folder, config), folder)
@@ -114,7 +125,9 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
         raise CheckpointError(f"{folder}: {error}") from error
     _check_encoder(folder, config, model)
     _load_weights(model, folder / "model.safetensors")
-    return Checkpoint(settings, model.eval(), vocabulary, scaling, calibration, training, scores)
+    return Checkpoint(
+        settings, model.eval(), vocabulary, scaling, calibration, training, scores, scale, curve
+    )
 
 
 def load_vocabulary(folder: Path) -> Vocabulary:
@@ -127,13 +140,14 @@ def load_vocabulary(folder: Path) -> Vocabulary:
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over a checkpoint's files, in hexadecimal."""
+    """SHA-256 over a checkpoint's files, in hexadecimal. A scale is no part of it."""
     digest = hashlib.sha256()
     pieces = (name for name in PIECES_FILES if (folder / name).is_file())
     shared = _vocabulary_folder(folder, _config(folder))
     for name in (*FILES, *pieces):
         path = (shared if name in vocabularies.FILES else folder) / name
-        digest.update(name.encode() + b"\0" + path.read_bytes())
+        content = path.read_bytes()
+        digest.update(name.encode() + b"\0" + (without_scale(content) if name == OWN_FILES[0] else content))
     return digest.hexdigest()
 
 
@@ -157,25 +171,13 @@ def share_vocabulary(folder: Path) -> Path:
 
 def _vocabulary_folder(folder: Path, config: dict[str, Any]) -> Path:
     """Where the vocabulary's files lie: in the folder itself, beside it, or in the package."""
-    named = config.get("vocabulary")
-    if named is None:
+    if config.get("vocabulary") is None:
         _require(folder, folder, vocabularies.FILES)
         return folder
-    match named:
-        case {"folder": str(name), "sha256": str(wanted)} if name and name == Path(name).name:
-            pass
-        case _:
-            raise CheckpointError(f"{folder / 'config.json'}: vocabulary {named!r} names no folder beside it")
-    # A copy of a bundled ranker elsewhere finds its vocabulary in the package.
-    place = next((p for p in (folder.parent / name, bundled.WEIGHTS / name) if p.is_dir()), None)
-    if place is None:
-        raise CheckpointError(f"{folder}: its vocabulary {name} is not beside it")
-    _require(folder, place, vocabularies.FILES)
-    if (found := vocabularies.files_fingerprint(place)) != wanted:
-        raise CheckpointError(
-            f"{folder}: trained with a vocabulary of SHA-256 {wanted}, but {place} has {found}"
-        )
-    return place
+    try:
+        return vocabularies.shared_folder(folder, config["vocabulary"])
+    except VocabularyError as error:
+        raise CheckpointError(str(error)) from error
 
 
 def _require(folder: Path, place: Path, names: Iterable[str]) -> None:
@@ -208,6 +210,15 @@ def _check_features(folder: Path, config: dict[str, Any], settings: RankerSettin
         names = config.get(f"{unit}_features")
         if not isinstance(names, list) or len(names) < least or names != list(known[: len(names)]):
             raise CheckpointError(f"{folder}: trained with other {unit} features than this version computes")
+
+
+def _curve(points: object) -> LearningCurve:
+    if not isinstance(points, list) or not all(
+        isinstance(point, dict) and all(isinstance(value, int | float) for value in point.values())
+        for point in points
+    ):
+        raise ValueError("curve: not a list of points with numbers")
+    return tuple(points)
 
 
 def _scaling(config: dict[str, Any]) -> Scaling:

@@ -11,9 +11,10 @@ import torch
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.models import bundled, checkpoint
 from bioqa.models.answers.first_stage import bm25_candidates
-from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.ranking import Ranking, ranking
+from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration
-from bioqa.models.arrays import Floats, Ints
+from bioqa.models.arrays import Floats
 from bioqa.models.bundled import DEFAULT, available
 from bioqa.models.checkpoint import Checkpoint, CheckpointError
 from bioqa.models.features.extractor import FeatureExtractor, Features, stemmed_bm25
@@ -64,12 +65,17 @@ class Reranker:
     @property
     def config(self) -> Mapping[str, Any]:
         """Settings, training data, measured scores and calibration."""
-        hidden = ("scaling", "document_features", "sentence_features")
+        hidden = ("scaling", "document_features", "sentence_features", "curve")
         return {key: value for key, value in self.checkpoint.config.items() if key not in hidden}
 
     @property
     def calibration(self) -> Calibration:
         return self.checkpoint.calibration
+
+    @property
+    def scale(self) -> Scale | None:
+        """What its scores mean, if that was fitted."""
+        return self.checkpoint.scale
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
         """All candidates, best first, with a score for each of their sentences.
@@ -125,18 +131,3 @@ class Reranker:
 
 def _split(scores: Floats, counts: Sequence[int]) -> list[Floats]:
     return np.split(scores, np.cumsum(counts)[:-1])
-
-
-def ranking(candidates: Sequence[Candidate], documents: Floats, sentences: Floats) -> Ranking:
-    """Sort candidates by their scores [D], with their sentences' scores [S]; ties keep the order given."""
-    counts: Ints = np.array([len(c.document.sentences) for c in candidates], dtype=np.int64)
-    ends = np.cumsum(counts)
-    all_scores = sentences.tolist()
-    ranked = [
-        RankedDocument(candidate.document, score, tuple(all_scores[end - count : end]))
-        for candidate, score, count, end in zip(
-            candidates, documents.tolist(), counts.tolist(), ends.tolist(), strict=True
-        )
-    ]
-    ranked.sort(key=lambda document: -document.score)
-    return Ranking(tuple(ranked))

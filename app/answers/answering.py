@@ -19,6 +19,7 @@ from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.interpretation import Interpretation
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
+from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration, select
 
 
@@ -40,6 +41,13 @@ class LoadedRanker(Protocol):
 
     @property
     def calibration(self) -> Calibration: ...
+
+
+def scale_of(ranker: LoadedRanker) -> Scale | None:
+    """What its scores mean; None if that is not known, as of rankers that were trained without a scale."""
+    # Not in the protocol: rankers of others keep its promises, and never had this.
+    scale: Scale | None = getattr(ranker, "scale", None)
+    return scale
 
 
 class Ranker(LoadedRanker, Protocol):
@@ -112,6 +120,8 @@ class Answer:
     truncated_sentences: int
     candidates: int
     """Number of documents that the search index found and the ranker ranked."""
+    calibrated: bool = False
+    """Whether scores are calibrated probabilities, which are comparable between answers."""
     degraded: str | None = None
     """Reason why BM25 replaced the ranker; None normally."""
     condensed: str | None = None
@@ -274,7 +284,12 @@ def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answ
     spent = _ms(begun, time.perf_counter())
     return [
         _answer(
-            each, _listed(each) if each.listed else next(rankings), ranker.calibration, ranker, begun, spent
+            each,
+            _listed(each) if each.listed else next(rankings),
+            (ranker.calibration, None if each.listed else scale_of(ranker)),
+            ranker,
+            begun,
+            spent,
         )
         for each in retrieved
     ]
@@ -297,29 +312,30 @@ def _shown(ranking: Ranking, retrieved: Retrieved) -> Ranking:
 def answer_by_bm25(ranker: Ranker, retrieved: Retrieved, reason: str) -> Answer:
     """Answer in place of a ranker that failed: documents in the index's order, sentences by BM25."""
     # Imported here because nltk takes half a second, which no command should wait for.
-    from bioqa.models.answers.lexical import CALIBRATION, rank_lexically
+    from bioqa.models.answers.lexical import CALIBRATION, SCALE, rank_lexically
 
     begun = time.perf_counter()
     ranking = rank_lexically(*retrieved.item)
     spent = _ms(begun, time.perf_counter())
-    return replace(_answer(retrieved, ranking, CALIBRATION, ranker, begun, spent), degraded=reason)
+    return replace(_answer(retrieved, ranking, (CALIBRATION, SCALE), ranker, begun, spent), degraded=reason)
 
 
 def _answer(
     retrieved: Retrieved,
     ranking: Ranking,
-    calibration: Calibration,
+    selecting: tuple[Calibration, Scale | None],
     ranker: Ranker,
     begun: float,
     rerank_ms: float,
 ) -> Answer:
     ranked = time.perf_counter()
     options = retrieved.options
+    calibration, scale = selecting
     shown = _shown(ranking, retrieved)
     if retrieved.listed:
         selection = Selection(shown.documents[: options.max_documents], ())
     else:
-        selection = select(shown, calibration, options.max_documents, options.max_snippets)
+        selection = select(shown, calibration, options.max_documents, options.max_snippets, scale)
     _check_finite(selection, ranker.name)
     estimate = _confidence(retrieved, ranking, calibration) if _is_whole(retrieved) else None
     waited = 0.0
@@ -335,6 +351,7 @@ def _answer(
         Timings(retrieved.retrieve_ms, rerank_ms, _ms(ranked, time.perf_counter()), waited),
         ranking.truncated_sentences,
         len(retrieved.candidates),
+        calibrated=scale is not None,
         condensed=retrieved.condensed,
         confidence=estimate,
         options=options,
@@ -405,7 +422,7 @@ def _index_errors(index: SearchIndex) -> Iterator[None]:
 
 def _check_finite(selection: Selection, ranker: str) -> None:
     # A NaN would pass through sorting and JSON unnoticed, or break clients that parse strictly.
-    scores = [d.score for d in selection.documents] + [s.score for s in selection.sentences]
+    scores = [d.own_score for d in selection.documents] + [s.score for s in selection.sentences]
     if not all(map(math.isfinite, scores)):
         raise ArithmeticError(f"the ranker {ranker} returned a score that is not finite")
 

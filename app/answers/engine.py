@@ -21,6 +21,7 @@ from bioqa.app.answers.answering import (
     answer_by_bm25,
     rank_and_select,
     retrieve,
+    scale_of,
 )
 from bioqa.app.answers.context import Origin, origin, set_origin
 from bioqa.app.answers.opening import load_rankers, open_index
@@ -30,6 +31,7 @@ from bioqa.app.answers.reranking import GivenText, as_retrieved
 from bioqa.app.answers.workers import NoWorker, TaskLimits, TooMuchWork, WorkerLost, Workers
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Question
+from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration
 
 HANGING_S = 60.0
@@ -46,10 +48,11 @@ class RankerDescription:
     hash: str
     config: Mapping[str, Any]
     calibration: Calibration
+    scale: Scale | None = None
 
 
 def described(ranker: LoadedRanker) -> RankerDescription:
-    return RankerDescription(ranker.name, ranker.hash, ranker.config, ranker.calibration)
+    return RankerDescription(ranker.name, ranker.hash, ranker.config, ranker.calibration, scale_of(ranker))
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,11 @@ def warm_up(ranker: Ranker) -> None:
 
 
 def _load(place: str, settings: Settings) -> Ranker:
+    from bioqa.models.answers import baseline
+
+    if folder := baseline.folder_of(place):
+        return baseline.load(folder)
+
     import torch
 
     from bioqa.models.cascade import files as cascade_files

@@ -1,21 +1,23 @@
 """Texts of a request, ranked as documents of the index are."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from bioqa.app.answers.answering import Answer, LoadedRanker, Ranker, Retrieved, SearchOptions
+import numpy as np
+
+from bioqa.app.answers.answering import Answer, LoadedRanker, Ranker, Retrieved, SearchOptions, scale_of
 from bioqa.bioasq.domain import Document, Question, Sentence
 from bioqa.bioasq.labels import is_label
 from bioqa.indexer.medline.sentences import sentences_of
 from bioqa.indexer.search.condensing import condensed, is_long, words_of
 from bioqa.indexer.search.stopwords import STOP_WORDS
-from bioqa.models.answers.lexical import CALIBRATION
+from bioqa.models.answers.lexical import CALIBRATION, SCALE
 from bioqa.models.answers.ranking import RankedDocument
-from bioqa.models.answers.selection import Calibration, probability
+from bioqa.models.answers.scale import Scale, sigmoid
+from bioqa.models.answers.selection import Calibration, log_weights, probability
 
 _WORD = re.compile(r"\S+")
 _TERM = re.compile(r"[^\W_]+")
@@ -96,20 +98,24 @@ def _terms(text: str) -> list[str]:
 def scored_texts(answer: Answer, ranker: LoadedRanker) -> list[ScoredText]:
     """Return the texts of an answer, best first; equal ones in the order of the request.
 
-    A text's score is the sigmoid of the ranker's: it gives the order, and is no calibrated probability. A
-    sentence's score is the one that snippets are selected by, without the document's share.
+    Scores are probabilities if the ranker has a scale. Without one, a text's is the sigmoid of the ranker's,
+    which gives the order alone, and a sentence's is the one that snippets are selected by, without the
+    document's share.
     """
-    calibration = CALIBRATION if answer.degraded else ranker.calibration
-    return [text for each in answer.documents for text in _scored(each, calibration)]
+    calibration, scale = (CALIBRATION, SCALE) if answer.degraded else (ranker.calibration, scale_of(ranker))
+    return [text for each in answer.documents for text in _scored(each, calibration, scale)]
 
 
-def _scored(ranked: RankedDocument, calibration: Calibration) -> list[ScoredText]:
+def _scored(ranked: RankedDocument, calibration: Calibration, scale: Scale | None) -> list[ScoredText]:
     document = ranked.document
     assert isinstance(document, TextDocument)
-    scores = probability(ranked.sentence_scores, calibration).tolist()
-    scored = [ScoredSentence(*pair) for pair in zip(document.sentences, scores, strict=True)]
+    if scale is None:
+        score = float(sigmoid(np.array(ranked.score)))
+        of_sentences = probability(ranked.sentence_scores, calibration)
+    else:
+        score = ranked.score
+        of_sentences = scale.sentences(log_weights(ranked, calibration))
+    scored = [ScoredSentence(*pair) for pair in zip(document.sentences, of_sentences.tolist(), strict=True)]
     sentences = [each for each in scored if not is_label(document, each.sentence)]
     best_first = tuple(sorted(sentences, key=lambda each: -each.score))
-    # The sigmoid by tanh, which does not overflow where exp would.
-    score = 0.5 * (1.0 + math.tanh(0.5 * ranked.score))
     return [ScoredText(position, score, best_first) for position in document.positions]

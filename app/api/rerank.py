@@ -99,7 +99,11 @@ class RerankSentence(BaseModel):
 
 class RerankResult(BaseModel):
     index: int = Field(description="The document's position in the request, from 0.")
-    relevance_score: float = Field(ge=0, le=1, description="Comparable within one answer only.")
+    relevance_score: float = Field(
+        ge=0,
+        le=1,
+        description="Of a ranker with a scale, a probability; else comparable within one answer only.",
+    )
     document: RerankText | None = None
     sentences: list[RerankSentence] = Field(description="The best sentences, best first. An extension.")
 

@@ -17,6 +17,7 @@ from bioqa.app.cli import (
     files,
     indexing,
     keys,
+    rankers,
     serving,
     training,
     trec,
@@ -54,6 +55,7 @@ for command in (
     cli.command()(command)
 cli.add_typer(experiments.experiment, name="experiment")
 cli.add_typer(keys.keys, name="keys")
+cli.add_typer(rankers.rankers, name="ranker")
 cli.add_typer(trec.trec, name="trec")
 
 

@@ -135,7 +135,7 @@ def print_answer(answer: Answer) -> None:
         document = scored.document
         published = f" ({document.published})" if document.published else ""
         title = f"{_mark(document)}{document.title}{published}"
-        out.print(f"{rank:3}. {scored.score:8.4f}  {document.pmid}  {title}", soft_wrap=True)
+        out.print(f"{rank:3}. {scored.score:7.3f}  {document.pmid}  {title}", soft_wrap=True)
         for notice in shown_notices(document.metadata):
             out.print(f"{'':16}{notice_text(notice)}", soft_wrap=True)
     for rank, ranked in enumerate(answer.sentences, start=1):
@@ -144,7 +144,7 @@ def print_answer(answer: Answer) -> None:
         sentence = ranked.sentence
         place = f"{ranked.document.pmid} {sentence.section} {sentence.begin}-{sentence.end}"
         out.print(
-            f"{rank:3}. {ranked.score:8.4f}  {place}  {_mark(ranked.document)}{ranked.text}", soft_wrap=True
+            f"{rank:3}. {ranked.score:7.3f}  {place}  {_mark(ranked.document)}{ranked.text}", soft_wrap=True
         )
     if answer.facets:
         print_facets(answer.facets)
@@ -156,6 +156,8 @@ def print_answer(answer: Answer) -> None:
     )
     if answer.condensed:
         out.print(Text(f"The question is long. It was answered by these words: {answer.condensed}"))
+    if answer.documents and not answer.calibrated:
+        out.print("Scores are comparable within this answer only: the ranker has no scale.")
     if answer.truncated_sentences:
         out.print(f"{answer.truncated_sentences} sentences were truncated.")
 

@@ -5,10 +5,10 @@ They import torch and the extra ``train`` only when they run, as `bioqa --help` 
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,8 @@ from bioqa.app.answers.opening import open_index
 from bioqa.app.cli.console import Report, progress, say
 from bioqa.app.cli.options import IndexOption, MedlineFiles, SeedOption, no_stream
 from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
-from bioqa.app.settings import load_settings
+from bioqa.app.cli.rankers import fit_scale_of
+from bioqa.app.settings import Settings, load_settings
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.run import require_files
@@ -26,6 +27,7 @@ from bioqa.models.bundled import DEFAULT
 
 if TYPE_CHECKING:
     from bioqa.models.cascade.fitting import FittingProgress
+    from bioqa.models.cascade.training import CascadePlan
     from bioqa.models.training.loop import Epoch
 
 TrainOption = Annotated[
@@ -94,10 +96,12 @@ def _documents(files: Sequence[Path], report: Report) -> Iterator[Document]:
 def train(
     architecture: Annotated[
         str,
-        typer.Argument(help="One of the registry: jpdrmm, features, …", show_default=False),
+        typer.Argument(
+            metavar="RECIPE|ARCHITECTURE",
+            help="What ships: soft, deep, bm25; or one of the registry: jpdrmm, features, …",
+            show_default=False,
+        ),
     ],
-    train: TrainOption,
-    dev: DevOption,
     output: Annotated[
         Path,
         typer.Option(
@@ -109,6 +113,18 @@ def train(
             show_default=False,
         ),
     ],
+    golden: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Golden file; can be repeated. Without --dev, a fifth of the questions is held out for it."
+        ),
+    ] = None,
+    train: Annotated[
+        Path | None, typer.Option("--train", help="Golden file with training questions.")
+    ] = None,
+    dev: Annotated[
+        Path | None, typer.Option("--dev", help="Golden file for early stopping and calibration.")
+    ] = None,
     index: IndexOption = None,
     vocabulary: VocabularyOption = None,
     set: Annotated[
@@ -118,7 +134,7 @@ def train(
     encoder: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR|NAME", help="Encoder of BERT, JBERT or BJPDRMM: folder, package or hub name."
+            metavar="DIR|NAME", help="Encoder of deep, BERT, JBERT or BJPDRMM: folder, package or hub name."
         ),
     ] = None,
     states: Annotated[
@@ -128,17 +144,31 @@ def train(
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     seed: SeedOption = 1,
 ) -> None:
-    """Train a ranker; the checkpoint holds its settings, training data and scores.
+    """Train a ranker; the checkpoint holds its settings, training data, scores and learning curve.
 
     After an interruption, the same command resumes the training of a ranker over an encoder.
     """
-    from bioqa.models.rankers.registry import settings_of
+    from bioqa.models.rankers.registry import SettingsError
+    from bioqa.models.training import recipes
     from bioqa.models.training.files import TrainingPlan, parse_settings, train_ranker
 
-    opened = open_index(load_settings(index=index))
-    changes = parse_settings(set or []) | ({} if encoder is None else {"encoder": encoder})
+    changes = parse_settings(set or [])
+    if architecture == recipes.BASELINE:
+        if changes or encoder is not None:
+            raise SettingsError("bm25 has neither settings to change nor an encoder")
+        _train_baseline(golden or [], dev, output, index, vocabulary)
+        return
+    if architecture == recipes.DEEP:
+        if encoder is None:
+            raise SettingsError("deep reads through an encoder: name one (--encoder)")
+        files = _files(golden or [], train, dev, output, seed)
+        _train_deep(encoder, files, output, changes, index, device, seed)
+        return
+    of_encoder = {} if encoder is None else {"encoder": encoder}
+    settings = recipes.recipe_settings(architecture, **changes, **of_encoder)
+    train, dev = _files(golden or [], train, dev, output, seed)
     plan = TrainingPlan(
-        settings_of(architecture, **changes),
+        settings,
         train,
         dev,
         output,
@@ -147,12 +177,91 @@ def train(
         device=device,
         states=states,
     )
+    opened = open_index(load_settings(index=index))
     with preparing() as report:
         made = train_ranker(plan, opened, preparing=report, progress=_say_epoch)
-    scores = ", ".join(
-        f"{name} {value:.4f}" for name, value in made.scores.items() if isinstance(value, float)
+    _say_scores(output, made.scores)
+
+
+def _train_baseline(
+    golden: Sequence[Path], dev: Path | None, output: Path, index: str | None, vocabulary: Path | None
+) -> None:
+    """Nothing is trained, so all questions are there to tune on."""
+    from bioqa.models.training.files import train_baseline
+    from bioqa.models.training.recipes import split_golden
+
+    if dev is None and not golden:
+        raise BioqaError("name the questions to tune on: --golden or --dev")
+    if dev is None:
+        dev = golden[0]
+        if len(golden) > 1:
+            dev, _ = split_golden(golden, _questions_folder(output), dev=False)
+    opened = open_index(load_settings(index=index))
+    with preparing() as report:
+        scores = train_baseline(dev, opened, output, vocabulary_of(vocabulary), report)
+    _say_scores(output, scores)
+
+
+def _say_scores(output: Path, scores: Mapping[str, Any]) -> None:
+    said = ", ".join(f"{name} {value:.4f}" for name, value in scores.items() if isinstance(value, float))
+    say(f"{output}: {said}")
+
+
+def _questions_folder(output: Path) -> Path:
+    """Where the questions are written that several files were joined to, or that one was split into."""
+    return output.with_name(output.name + ".questions")
+
+
+def _files(
+    golden: Sequence[Path], train: Path | None, dev: Path | None, output: Path, seed: int
+) -> tuple[Path, Path]:
+    """The files to train on and to tune on; what was split is written beside the output."""
+    from bioqa.models.training.recipes import split_golden
+
+    if golden and train is not None:
+        raise BioqaError("--golden and --train are one too many")
+    if not golden and (train is None or dev is None):
+        raise BioqaError("name the questions to learn from: --golden, or --train and --dev")
+    if train is not None and dev is not None:
+        return train, dev
+    if dev is not None and len(golden) == 1:
+        return golden[0], dev
+    made, held_out = split_golden(golden, _questions_folder(output), seed, dev=dev is None)
+    if dev is None:
+        say(f"a fifth of the questions is held out for tuning: {held_out}")
+    return made, dev or held_out
+
+
+def _train_deep(
+    encoder: str,
+    files: tuple[Path, Path],
+    output: Path,
+    changes: dict[str, Any],
+    index: str | None,
+    device: str,
+    seed: int,
+) -> None:
+    """The cascade's recipe; its scale is fitted on all questions of dev."""
+    from bioqa.models.cascade import training
+    from bioqa.models.cascade.fitting import CrossSettings
+    from bioqa.models.rankers.registry import SettingsError
+
+    settings = load_settings(index=index, ranker=str(output), device=device)
+    try:
+        of_encoder = CrossSettings(**{"seed": seed, **changes})
+    except TypeError as error:
+        names = ", ".join(each.name for each in fields(CrossSettings))
+        raise SettingsError(f"--set: a deep ranker's settings are {names} ({error})") from error
+    plan = training.CascadePlan(
+        DEFAULT,
+        encoder,
+        *files,
+        output,
+        of_encoder,
+        training.Tuning(budget_ms=settings.ranker_budget_ms),
+        device=device,
     )
-    say(f"{output}: {scores}")
+    _train_cascade(plan, settings)
 
 
 def train_cascade(
@@ -208,11 +317,19 @@ def train_cascade(
         dev_questions=dev_questions,
         device=device,
     )
-    opened = open_index(settings)
+    _train_cascade(plan, settings.model_copy(update={"ranker": str(output), "device": device}))
+
+
+def _train_cascade(plan: "CascadePlan", settings: Settings) -> None:
+    from bioqa.models.cascade.training import train_cascade
+
     with preparing() as report:
-        made = training.train_cascade(plan, opened, preparing=report, progress=_say_progress(time.monotonic))
+        made = train_cascade(
+            plan, open_index(settings), preparing=report, progress=_say_progress(time.monotonic)
+        )
     scores = ", ".join(f"{name} {value:.4f}" for name, value in made.record["scores"].items())
-    say(f"{output}: {scores}")
+    say(f"{plan.output}: {scores}")
+    fit_scale_of(plan.output, plan.dev, settings)
 
 
 def _say_epoch(epoch: "Epoch") -> None:

@@ -289,6 +289,12 @@ class WithStanding(BaseModel):
     notices: list[Notice] = Field(description="The gravest first; a sound article can have an erratum.")
 
 
+SCORE = (
+    "If the answer is `calibrated`, the probability that an expert of BioASQ would have marked it as "
+    "relevant; if not, a number that is comparable within this answer only."
+)
+
+
 class AnswerDocument(WithStanding):
     document: str = Field(
         description="URL as BioASQ writes it: http://www.ncbi.nlm.nih.gov/pubmed/ and the PMID."
@@ -296,7 +302,7 @@ class AnswerDocument(WithStanding):
     pmid: str
     title: str
     published: date | None
-    score: float
+    score: float = Field(description=SCORE)
     citation: str = Field(description="As PubMed's summary cites it, with notices of withdrawal.")
     abstract: str | None = Field(default=None, description="If the request includes it.")
     parts: list[DocumentPart] | None = Field(
@@ -318,7 +324,7 @@ class SubmittedSnippet(BaseModel):
 
 class AnswerSnippet(SubmittedSnippet):
     standing: StandingName = Field(description="The document's.")
-    score: float
+    score: float = Field(description=SCORE)
 
 
 class NamedArticle(BaseModel):
@@ -405,6 +411,9 @@ class SearchAnswer(BaseModel):
     index: str
     timings_ms: StageTimings
     truncated_sentences: int = Field(description="Sentences that the ranker truncated.")
+    calibrated: bool = Field(
+        default=False, description="Whether scores are probabilities, comparable between answers."
+    )
     degraded: bool = Field(description="Whether the ranker failed and BM25 answered instead.")
     degraded_reason: str | None
     condensed: str | None = Field(
@@ -567,6 +576,7 @@ def search_answer(
             total=round(timings.total, 3),
         ),
         truncated_sentences=answer.truncated_sentences,
+        calibrated=answer.calibrated,
         degraded=answer.degraded is not None,
         degraded_reason=answer.degraded,
         condensed=answer.condensed,

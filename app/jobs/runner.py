@@ -267,8 +267,9 @@ def _answered(answer: Answer) -> StoredAnswer:
     made: Any = submission_dict([answer.response()])
     return StoredAnswer(
         made["questions"][0],
-        tuple(document.score for document in answer.documents),
-        tuple(sentence.score for sentence in answer.sentences),
+        # Not probabilities, which can round to one: these give the order in a run.
+        tuple(document.own_score for document in answer.documents),
+        tuple(sentence.own_score for sentence in answer.sentences),
         answer.degraded,
     )
 

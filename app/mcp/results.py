@@ -23,13 +23,16 @@ class Warned(BaseModel):
     )
 
 
+SCORE = "The probability that it is relevant to the question, unless the note says otherwise."
+
+
 class FoundDocument(Warned):
     pmid: str
     url: str
     title: str
     published: date | None = Field(description="The earliest day that the record allows, if it has a date.")
     citation: str = Field(description="To cite the article by.")
-    score: float = Field(description="Comparable within one result only.")
+    score: float = Field(description=SCORE)
     metadata: CitationMetadata
 
 
@@ -42,7 +45,7 @@ class FoundSnippet(Warned):
     begin: int = Field(description="Offset in the section, in Unicode code points from 0.")
     end: int = Field(description="Exclusive.")
     text: str
-    score: float = Field(description="Comparable within one result only.")
+    score: float = Field(description=SCORE)
 
 
 class SearchResult(BaseModel):
@@ -112,6 +115,8 @@ def search_result(answer: SearchAnswer) -> SearchResult:
         notes.append(_nothing(answer))
     if answer.interpretation and not answer.interpretation.words and not answer.interpretation.identifiers:
         notes.append("documents are listed by date, the newest first, as the question has restrictions only")
+    elif answer.documents and not answer.calibrated and not _is_found_by_identifier(answer):
+        notes.append("scores are no probabilities: they are comparable within this result only")
     return SearchResult(
         warning=_warning_of_all(answer),
         question=answer.body,
@@ -171,6 +176,11 @@ def _nothing(answer: SearchAnswer) -> str:
     if answer.offset:
         return "there are no further documents"
     return "no document of the index contains a word of this question"
+
+
+def _is_found_by_identifier(answer: SearchAnswer) -> bool:
+    """Then nothing was ranked, and there are no scores."""
+    return answer.interpretation is not None and bool(answer.interpretation.identifiers)
 
 
 def medline_document(stored: StoredDocument) -> MedlineDocument:

@@ -10,6 +10,7 @@ import numpy as np
 
 from bioqa.bioasq.domain import Candidate
 from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.scale import Curve, Scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Floats, Ints
 from bioqa.models.features.matching import bm25_scores, match
@@ -18,6 +19,11 @@ from bioqa.models.text.words import stem, terms
 
 CALIBRATION = Calibration(sentence_scale=0.753, sentence_offset=-7.58, document_scale=0.194)
 """Tuned by bioqa.models.answers.calibration on BioASQ 5's questions (snippet F1 .345; on BioASQ 6's .307)."""
+SCALE = Scale(
+    Curve((-2.3, 18.1, 23.5, 29.8, 37.5, 82.4), (-4.55, -1.06, -0.61, -0.20, 0.87, 1.06)),
+    Curve((-8.04, 0.76, 2.84, 4.59, 17.5), (-3.79, -1.06, -0.82, -0.50, 0.42)),
+)
+"""Fitted by bioqa.models.answers.reliability on the same questions."""
 
 
 def rank_lexically(question: str, candidates: Sequence[Candidate]) -> Ranking:

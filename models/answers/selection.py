@@ -4,15 +4,18 @@ A sentence's selection score is sigmoid(c·s + o) × softmax(a·d) over the sele
 Androutsopoulos 2021 multiply the sentence's score by the document's. The three scalars (c, o, a) make the two
 comparable, and are tuned on development questions in the same way for every system, baselines included.
 A sentence that is only the label of a part of the abstract ("METHODS:") is never selected.
+
+The scores that are shown are another matter: probabilities, if the ranker has a scale. They keep the order.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bioqa.bioasq.domain import MAX_ITEMS
 from bioqa.bioasq.labels import is_label
-from bioqa.models.answers.ranking import RankedSentence, Ranking, Selection
+from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
+from bioqa.models.answers.scale import Curve, Scale, sigmoid
 from bioqa.models.arrays import Floats
 
 
@@ -26,9 +29,16 @@ class Calibration:
 
 
 def select(
-    ranking: Ranking, calibration: Calibration, max_documents: int = MAX_ITEMS, max_snippets: int = MAX_ITEMS
+    ranking: Ranking,
+    calibration: Calibration,
+    max_documents: int = MAX_ITEMS,
+    max_snippets: int = MAX_ITEMS,
+    scale: Scale | None = None,
 ) -> Selection:
-    """The best documents and, among their sentences, the best. Equal scores keep reading order."""
+    """The best documents and, among their sentences, the best. Equal scores keep reading order.
+
+    With a ``scale``, scores are probabilities, and those that decided are kept as ``raw_score``.
+    """
     documents = ranking.documents[:max_documents]
     if not documents:
         return Selection((), ())
@@ -36,21 +46,52 @@ def select(
     shares = np.exp(shifted - shifted.max())
     shares /= shares.sum()
     scored = [
-        RankedSentence(ranked.document, sentence, score)
+        (RankedSentence(ranked.document, sentence, score), weight)
         for ranked, share in zip(documents, shares.tolist(), strict=True)
-        for sentence, score in zip(
+        for sentence, score, weight in zip(
             ranked.document.sentences,
             (share * probability(ranked.sentence_scores, calibration)).tolist(),
+            log_weights(ranked, calibration).tolist(),
             strict=True,
         )
         if not is_label(ranked.document, sentence)
     ]
-    scored.sort(key=lambda s: -s.score)
-    return Selection(documents, tuple(scored[:max_snippets]))
+    scored.sort(key=lambda pair: -pair[0].score)
+    chosen = scored[:max_snippets]
+    sentences = tuple(sentence for sentence, _ in chosen)
+    if scale is None:
+        return Selection(documents, sentences)
+    # Documents may have another order, such as by date.
+    order = sorted(range(len(documents)), key=lambda place: -documents[place].score)
+    of_ordered = _probabilities(scale.documents, [documents[place].score for place in order])
+    of_documents = [p for _, p in sorted(zip(order, of_ordered, strict=True))]
+    of_sentences = _probabilities(scale.sentences, [weight for _, weight in chosen])
+    return Selection(
+        tuple(replace(d, score=p, raw_score=d.score) for d, p in zip(documents, of_documents, strict=True)),
+        tuple(replace(s, score=p, raw_score=s.score) for s, p in zip(sentences, of_sentences, strict=True)),
+    )
+
+
+def _probabilities(curve: Curve, scores: list[float]) -> list[float]:
+    """Of scores in descending order. Rounding may not turn two of them round."""
+    found: list[float] = np.minimum.accumulate(curve(np.array(scores, dtype=np.float64))).tolist()
+    return found
 
 
 def probability(scores: tuple[float, ...], calibration: Calibration) -> Floats:
     """[sentences] in [0, 1]: sigmoid(c·s + o) of each sentence's score."""
-    x = calibration.sentence_scale * np.array(scores, dtype=np.float64) + calibration.sentence_offset
-    # The sigmoid by way of tanh, which does not overflow.
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
+    return sigmoid(_logits(scores, calibration))
+
+
+def log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
+    """[sentences] the logarithm of the selection score, without the sum that all sentences share.
+
+    So it is comparable between questions, and does not depend on how many documents are selected.
+    """
+    return calibration.document_scale * ranked.own_score - np.logaddexp(
+        0.0, -_logits(ranked.sentence_scores, calibration)
+    )
+
+
+def _logits(scores: tuple[float, ...], calibration: Calibration) -> Floats:
+    return calibration.sentence_scale * np.array(scores, dtype=np.float64) + calibration.sentence_offset

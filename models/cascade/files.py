@@ -18,6 +18,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from bioqa.models import bundled, checkpoint
+from bioqa.models.answers.scale import Scale, without_scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed, Tuned
@@ -108,6 +109,7 @@ def load(
         bundled_first = config.pop("first", None)
         if bundled_first is not None:
             bundled_first = str(bundled_first["bundled"]), str(bundled_first["hash"])
+        Scale.from_dict(config.get("scale"))  # which stays in the record
     except CascadeError as error:
         raise CascadeError(f"{path}: {error}") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -150,5 +152,6 @@ def load(
 def _fingerprint(folder: Path, first: Reranker, encoder: Encoder) -> str:
     digest = hashlib.sha256(f"{first.hash} {encoder.fingerprint}".encode())
     for name in ("config.json", "head.safetensors"):
-        digest.update(name.encode() + b"\0" + (folder / name).read_bytes())
+        content = (folder / name).read_bytes()
+        digest.update(name.encode() + b"\0" + (without_scale(content) if name == "config.json" else content))
     return digest.hexdigest()

@@ -18,6 +18,7 @@ import numpy as np
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Floats
 from bioqa.models.cascade.encoder import CrossEncoder, Passage, sentence_texts
@@ -163,6 +164,11 @@ class Cascade:
         return sha256(f"{self.fingerprint} {self.budget_ms} {self.speed}".encode()).hexdigest()
 
     @property
+    def scale(self) -> Scale | None:
+        """What its scores mean, if that was fitted."""
+        return Scale.from_dict(self.record.get("scale"))
+
+    @property
     def config(self) -> Mapping[str, Any]:
         return {
             "settings": {
@@ -174,7 +180,7 @@ class Cascade:
             "speed": asdict(self.speed),
             "calibration": asdict(self.calibration),
             "first": {"name": self.first.name, "hash": self.first.hash, **self.first.config},
-            **self.record,
+            **{name: value for name, value in self.record.items() if name != "curve"},
         }
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:

@@ -1,19 +1,14 @@
 """Systems without training: BM25 of documents and of sentences, and the oracle."""
 
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 
-from bioqa.models.answers.first_stage import document_bm25
 from bioqa.models.arrays import Floats
 from bioqa.models.features.extractor import SENTENCE_FEATURES
-from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Pool, Prepared
-from bioqa.models.training.development import PoolScores, document_map
+from bioqa.models.training.development import PoolScores
 
-K1_GRID = (0.3, 0.4, 0.6, 0.9, 1.2, 1.6)
-B_GRID = (0.3, 0.5, 0.67, 0.75, 0.9)
 _PAPER = SENTENCE_FEATURES.index("bm25")
 _STEMMED = SENTENCE_FEATURES.index("stemmed_bm25")
 
@@ -24,19 +19,6 @@ def first_stage(questions: Sequence[Prepared]) -> list[Floats]:
         np.array([candidate.score for candidate in q.retrieved.candidates], dtype=np.float64)
         for q in questions
     ]
-
-
-def tuned_bm25(questions: Sequence[Prepared], vocabulary: Vocabulary, k1: float, b: float) -> list[Floats]:
-    """BM25 of the retrieved documents with other constants: it re-ranks them, and retrieves no others."""
-    return [document_bm25(q.question, q.retrieved.tokens, vocabulary, k1, b) for q in questions]
-
-
-def tune_bm25(questions: Sequence[Prepared], vocabulary: Vocabulary) -> dict[tuple[float, float], float]:
-    """Document MAP on these questions for every (k1, b) of the grid."""
-    return {
-        (k1, b): document_map(questions, tuned_bm25(questions, vocabulary, k1, b))
-        for k1, b in product(K1_GRID, B_GRID)
-    }
 
 
 def with_sentence_bm25(

@@ -14,6 +14,7 @@ from bioqa.models.experiments.speed import timing
 from bioqa.models.experiments.stored_scores import ComponentScores
 from bioqa.models.experiments.systems import Kind, System
 from bioqa.models.features.extractor import FeatureExtractor
+from bioqa.models.training.baseline import tune_bm25, tuned_bm25
 from bioqa.models.training.data import Prepared
 from bioqa.models.training.development import PoolScores
 from bioqa.models.training.sampling import sample
@@ -146,7 +147,7 @@ def _joined(questions: Sequence[Prepared], of_parts: Sequence[Sequence[PoolScore
 
 def _untrained(data: ExperimentData) -> Iterator[MeasuredSystem]:
     """BM25+BM25: the papers', and with constants tuned on dev and stemmed sentences."""
-    grid = baselines.tune_bm25(data.dev, data.vocabulary)
+    grid = tune_bm25(data.dev, data.vocabulary)
     tuned = max(grid, key=lambda constants: grid[constants])
     extract = FeatureExtractor(data.vocabulary)
     # Documents are scored by the index; sentence BM25 is one of the features.
@@ -157,7 +158,7 @@ def _untrained(data: ExperimentData) -> Iterator[MeasuredSystem]:
             documents = (
                 baselines.first_stage(questions)
                 if of is None
-                else baselines.tuned_bm25(questions, data.vocabulary, *of)
+                else tuned_bm25(questions, data.vocabulary, *of)
             )
             return questions, baselines.with_sentence_bm25(questions, documents, stemmed=of is not None)
 

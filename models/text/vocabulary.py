@@ -16,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
+from bioqa.models import bundled
 from bioqa.models.arrays import Floats, Ints
 from bioqa.models.text.frequencies import inverse_document_frequencies
 from bioqa.models.text.pieces import FILES as PIECES_FILES
@@ -263,3 +264,26 @@ def _word2vec(
         sentences, vector_size=dimensions, window=5, min_count=min_count, sg=1, seed=seed, workers=2, epochs=5
     )
     return _half(np.stack([model.wv[word] for word in kept]))
+
+
+def shared_folder(folder: Path, named: object) -> Path:
+    """The folder of a vocabulary that rankers share, as the config of one of them, in ``folder``, names it.
+
+    It lies beside the ranker's folder or in the package. Raises VocabularyError.
+    """
+    match named:
+        case {"folder": str(name), "sha256": str(wanted)} if name and name == Path(name).name:
+            pass
+        case _:
+            raise VocabularyError(f"{folder / 'config.json'}: vocabulary {named!r} names no folder beside it")
+    # A copy of a bundled ranker elsewhere finds its vocabulary in the package.
+    place = next((p for p in (folder.parent / name, bundled.WEIGHTS / name) if p.is_dir()), None)
+    if place is None:
+        raise VocabularyError(f"{folder}: its vocabulary {name} is not beside it")
+    if missing := [each for each in FILES if not (place / each).is_file()]:
+        raise VocabularyError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)} in {place}")
+    if (found := files_fingerprint(place)) != wanted:
+        raise VocabularyError(
+            f"{folder}: trained with a vocabulary of SHA-256 {wanted}, but {place} has {found}"
+        )
+    return place

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from bioqa.bioasq.domain import PUBMED_URL, Candidate, Document, Response
+from bioqa.models.answers.labels import sentence_labels
 from bioqa.models.arrays import Booleans
 from bioqa.models.encoders.reading import Reader
 from bioqa.models.features.extractor import FeatureExtractor, Features, Scaling
@@ -15,7 +16,6 @@ from bioqa.models.rankers.batch import Example, document_example, sentence_examp
 from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings
 from bioqa.models.text.tokens import DocumentTokens, TokenisedDocument, TokenisedQuestion, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
-from bioqa.models.training.labels import sentence_labels
 
 
 class Searcher(Protocol):

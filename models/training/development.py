@@ -9,11 +9,10 @@ from torch import nn
 
 from bioqa.models.answers.calibration import calibrate
 from bioqa.models.answers.evaluation import SentenceCase, mean_average_precision, sentence_auc
-from bioqa.models.answers.ranking import Ranking
+from bioqa.models.answers.ranking import Ranking, ranking
 from bioqa.models.arrays import Floats
 from bioqa.models.features.extractor import stemmed_bm25
 from bioqa.models.rankers.batch import Example, collate
-from bioqa.models.reranker import ranking
 from bioqa.models.training.data import Prepared, RankerInputs
 
 

@@ -3,17 +3,19 @@
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
+from bioqa.models.answers import baseline
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
 from bioqa.models.checkpoint import Checkpoint, load_vocabulary, save
 from bioqa.models.encoders.cache import StateCache
 from bioqa.models.rankers.registry import RankerSettings, SettingsError, load_encoder
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.models.training.baseline import make_baseline
 from bioqa.models.training.data import Prepared, Searcher, prepare
 from bioqa.models.training.loop import Epoch
 from bioqa.models.training.state import state_path
@@ -124,6 +126,22 @@ def train_ranker(
     if state is not None:
         state.unlink(missing_ok=True)
     return made
+
+
+def train_baseline(
+    dev: Path,
+    index: Searcher,
+    output: Path,
+    vocabulary: Vocabulary | None = None,
+    preparing: Preparing = lambda name, done, total: None,
+) -> dict[str, Any]:
+    """Tune BM25 on dev, write it to ``output`` as a ranker, and return its scores on dev."""
+    # Features of word pieces take most of the time, and are not used.
+    words = replace(vocabulary or bundled_vocabulary(), pieces=None)
+    questions = prepare_file(index, dev, words, preparing)
+    made = make_baseline(questions, words, {"dev": file_fingerprint(dev)})
+    baseline.save(made, output)
+    return dict(made.record["scores"])
 
 
 def file_fingerprint(path: Path) -> dict[str, Any]:

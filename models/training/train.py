@@ -13,6 +13,7 @@ from torch import nn
 
 from bioqa.models.answers.calibration import calibrate
 from bioqa.models.answers.evaluation import measure
+from bioqa.models.answers.reliability import fit_scale
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.features.extractor import Scaling
@@ -127,6 +128,7 @@ def make_checkpoint(
     golden = [q.response for q in data.dev]
     calibration, _ = calibrate(rankings, golden)
     official = measure(rankings, golden, calibration)
+    scale = fit_scale(rankings, golden, calibration)
     scores = {**trained.best.scores, "snippet_f1": float(np.mean([q.snippets.f1 for q in official]))}
     made = {
         **record,
@@ -136,4 +138,19 @@ def make_checkpoint(
         "torch": torch.__version__,
         "python": platform.python_version(),
     }
-    return Checkpoint(settings, trained.model, data.vocabulary, scaling, calibration, made, scores)
+    return Checkpoint(
+        settings,
+        trained.model,
+        data.vocabulary,
+        scaling,
+        calibration,
+        made,
+        scores,
+        scale,
+        tuple(map(_point, trained.epochs)),
+    )
+
+
+def _point(epoch: Epoch) -> Mapping[str, float]:
+    """Of the learning curve."""
+    return {"epoch": epoch.number, "loss": epoch.loss, **epoch.scores, "seconds": round(epoch.seconds, 2)}

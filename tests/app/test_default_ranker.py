@@ -130,19 +130,22 @@ FROZEN = [
         [("90000012", "abstract", 166, 0.04045), ("90000011", "abstract", 0, 0.00743)],
     ),
 ]
-"""What the bundled ranker said of the sample's first three questions when it was bundled, or when the sample
-was changed: BM25's statistics are of the whole sample."""
+"""The bundled ranker's own scores of the sample's first three questions when it was bundled, or when the
+sample was changed: BM25's statistics are of the whole sample."""
 
 
 def test_the_bundled_rankers_scores_do_not_drift(default: Answerer, golden: tuple[Response, ...]) -> None:
     for gold, (documents, sentences) in zip(golden, FROZEN, strict=False):
         answer = default.answer(gold.question)
-        found = [(ranked.document.pmid, ranked.score) for ranked in answer.documents[: len(documents)]]
+        found = [(d.document.pmid, d.own_score) for d in answer.documents[: len(documents)]]
         assert [pmid for pmid, _ in found] == [pmid for pmid, _ in documents]
         assert [score for _, score in found] == pytest.approx([s for _, s in documents], abs=2e-4)
         chosen = [
-            (s.document.pmid, s.sentence.section, s.sentence.begin, s.score)
+            (s.document.pmid, s.sentence.section, s.sentence.begin, s.own_score)
             for s in answer.sentences[: len(sentences)]
         ]
         assert [c[:3] for c in chosen] == [s[:3] for s in sentences]
         assert [c[3] for c in chosen] == pytest.approx([s[3] for s in sentences], abs=2e-4)
+        assert answer.calibrated
+        scores = [d.score for d in answer.documents] + [s.score for s in answer.sentences]
+        assert all(0 < score < 1 for score in scores)

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bioqa import app
@@ -11,6 +12,7 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.files import read_golden
 from bioqa.indexer.loading.run import load
 from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.answers import baseline
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
 from bioqa.models.cascade import files as cascade_files
 from bioqa.models.checkpoint import CheckpointError, load_vocabulary
@@ -44,9 +46,19 @@ def scores(name: str, asked: dict[str, list[Candidate]]) -> dict[str, list[list[
     }
 
 
-def test_they_are_the_default_and_its_alternative() -> None:
-    assert available() == ["deep", "jpdrmm", "soft"]
+def test_they_are_the_default_its_alternative_and_the_baseline() -> None:
+    assert available() == ["bm25", "deep", "jpdrmm", "soft"]
     assert DEFAULT in available()
+
+
+def test_their_scores_are_probabilities() -> None:
+    """Of the ranges that the curves give: a good document's chance is good, a bad one's is small."""
+    for ranker in (Reranker.load("jpdrmm"), Reranker.load("soft"), baseline.load(WEIGHTS / "bm25")):
+        assert ranker.scale is not None
+        assert ranker.config["training"]["scale"] == ranker.config["training"]["dev"]
+        for curve in (ranker.scale.documents, ranker.scale.sentences):
+            assert float(curve(np.array(curve.scores[0] - 1.0))) < 0.15
+            assert float(curve(np.array(curve.scores[-1]))) > 0.5
 
 
 @pytest.mark.parametrize("name", ["jpdrmm", "soft"])

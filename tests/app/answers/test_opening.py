@@ -1,12 +1,15 @@
 """Rankers as the settings name them: loaded, checked and tried before the first question."""
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
 
+from bioqa.app.answers.answering import scale_of
 from bioqa.app.answers.opening import load_ranker, load_rankers, warm_up
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
@@ -62,3 +65,24 @@ def test_warming_up_ranks_once() -> None:
     ranker = Noting()
     warm_up(ranker)
     assert ranker.sentences == 3
+
+
+def test_the_baseline_is_a_ranker_like_any_other(tmp_path: Path) -> None:
+    copied = Path(shutil.copytree(WEIGHTS / "bm25", tmp_path / "copied"))
+    bundled, copy = load_rankers(Settings(ranker="bm25", rankers=str(copied)))
+    assert (bundled.name, copy.name) == ("bm25", "copied")
+    assert bundled.hash == copy.hash
+    assert scale_of(bundled) == scale_of(copy) is not None
+
+
+def test_the_baseline_is_loaded_without_torch() -> None:
+    """So that it starts in a fraction of the time."""
+    code = (
+        "import sys\n"
+        "from bioqa.app.answers.opening import load_ranker\n"
+        "from bioqa.app.settings import Settings\n"
+        "load_ranker(Settings(ranker='bm25'))\n"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]

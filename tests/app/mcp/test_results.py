@@ -25,7 +25,9 @@ def test_a_snippet_names_its_article(answerer: Answerer) -> None:
 
 
 def test_what_limits_a_result_is_noted(answerer: Answerer) -> None:
-    answer = replace(answerer.answer(Question("", BODY)), confidence=Confidence(0.9, "likely"))
+    raw = replace(answerer.answer(Question("", BODY)), confidence=Confidence(0.9, "likely"))
+    assert note(raw) == "scores are no probabilities: they are comparable within this result only"
+    answer = replace(raw, calibrated=True)
     assert note(answer) is None
     assert note(replace(answer, truncated_sentences=2)) == "2 sentences were truncated"
     both = replace(answer, truncated_sentences=2, degraded="the ranker failed")
@@ -76,7 +78,7 @@ def test_sentences_have_their_text() -> None:
 
 def test_a_weak_answer_is_noted_first(answerer: Answerer) -> None:
     answer = replace(answerer.answer(Question("", BODY)), confidence=Confidence(0.9, "likely"))
-    weak = replace(answer, confidence=Confidence(0.04, "unlikely"), truncated_sentences=2)
+    weak = replace(answer, calibrated=True, confidence=Confidence(0.04, "unlikely"), truncated_sentences=2)
     assert search_result(search_answer(weak)).answers_question == "unlikely"
     assert note(weak) == (
         "Probably nothing that was found answers the question (estimated probability 0.04); "

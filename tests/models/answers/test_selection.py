@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bioqa.models.answers.ranking import RankedDocument, Ranking, Selection
+from bioqa.models.answers.scale import Curve, Scale
 from bioqa.models.answers.selection import Calibration, select
 from tests.models.toys import document
 
@@ -107,3 +108,46 @@ def test_every_selection_is_an_answer(
     available = sum(len(d.sentence_scores) for d in selection.documents)
     assert len(selection.sentences) == min(snippets, available)
     assert select(ranking, calibration, documents, snippets) == selection
+
+
+RISING = Scale(Curve((-2.0, 2.0), (-3.0, 3.0)), Curve((-4.0, 0.0), (-2.0, 1.0)))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(_SCORE, st.lists(_SCORE, max_size=4)), max_size=14),
+    st.builds(Calibration, _SCALE, _SCORE, _SCALE),
+)
+def test_a_scale_changes_scores_alone(
+    scores: list[tuple[float, list[float]]], calibration: Calibration
+) -> None:
+    made = [ranked(i, score, *sentences) for i, (score, sentences) in enumerate(scores, 1)]
+    ranking = Ranking(tuple(sorted(made, key=lambda d: -d.score)))
+    plain, scaled = select(ranking, calibration), select(ranking, calibration, scale=RISING)
+    assert _order(scaled) == _order(plain)
+    assert [d.raw_score for d in scaled.documents] == [d.score for d in plain.documents]
+    assert [s.raw_score for s in scaled.sentences] == [s.score for s in plain.sentences]
+    for shown in ([d.score for d in scaled.documents], [s.score for s in scaled.sentences]):
+        assert shown == sorted(shown, reverse=True)
+        assert all(0 <= score <= 1 for score in shown)
+
+
+def test_probabilities_do_not_depend_on_how_many_documents_are_selected() -> None:
+    ranking = Ranking((ranked(1, 1.0, 2.0), ranked(2, 0.5, 1.0), ranked(3, 0.0, 3.0)))
+    calibration = Calibration(1.0, -0.5, 0.7)
+    alone = select(ranking, calibration, max_documents=1, scale=RISING)
+    together = select(ranking, calibration, scale=RISING)
+    assert alone.documents[0] == together.documents[0]
+    scores = {s.document.pmid: s.score for s in together.sentences}
+    assert alone.sentences[0].score == scores["1"]
+    weight = math.log(_sigmoid(1.5)) + 0.7
+    assert scores["1"] == pytest.approx(_sigmoid(0.75 * weight + 1.0))
+    assert together.documents[0].score == pytest.approx(_sigmoid(1.5))
+
+
+def test_documents_in_another_order_keep_their_probabilities() -> None:
+    best, other = ranked(1, 1.0, 2.0), ranked(2, -0.5, 1.0)
+    usual = select(Ranking((best, other)), PLAIN, scale=RISING).documents
+    by_date = select(Ranking((other, best)), PLAIN, scale=RISING).documents
+    assert by_date == usual[::-1]
+    assert usual[0].score > usual[1].score

@@ -55,6 +55,8 @@ def test_from_files_to_a_cascade_that_answers(plan: CascadePlan, index: ToyIndex
     assert record["training"]["encoder"] == "encoder"
     assert record["scores"]["dev_questions"] == 2
     assert record["speed"]["pieces_per_ms"] > 0
+    assert "curve" not in loaded.config
+    assert loaded.scale is None
 
 
 def _interrupt(plan: CascadePlan, index: ToyIndex, monkeypatch: pytest.MonkeyPatch) -> None:

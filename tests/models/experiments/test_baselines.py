@@ -2,16 +2,11 @@ import numpy as np
 import pytest
 
 from bioqa.models.experiments.baselines import (
-    B_GRID,
-    K1_GRID,
     first_stage,
     oracle,
-    tune_bm25,
-    tuned_bm25,
     with_sentence_bm25,
 )
 from bioqa.models.features.extractor import SENTENCE_FEATURES
-from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.text.words import stem, terms
 from bioqa.models.training.data import Prepared
 from bioqa.models.training.development import document_map, gold_auc
@@ -24,34 +19,6 @@ def _stems(text: str) -> list[str]:
 def test_the_first_stage_is_the_indexs_own_order(prepared: list[Prepared]) -> None:
     for question, scores in zip(prepared, first_stage(prepared), strict=True):
         assert scores.tolist() == [c.score for c in question.retrieved.candidates]
-
-
-@pytest.mark.parametrize(("k1", "b"), [(0.3, 0.9), (1.2, 0.75)])
-def test_tuned_bm25_one_stem_at_a_time(
-    prepared: list[Prepared], vocabulary: Vocabulary, k1: float, b: float
-) -> None:
-    idf = dict(zip(vocabulary.terms, vocabulary.stem_idf[vocabulary.term_stems], strict=True))
-    idf = {stem(term): value for term, value in idf.items()}
-    highest = float(vocabulary.stem_idf.max())
-    for question, scores in zip(prepared, tuned_bm25(prepared, vocabulary, k1, b), strict=True):
-        expected = []
-        for candidate in question.retrieved.candidates:
-            found = _stems(f"{candidate.document.title} {candidate.document.abstract}")
-            norm = k1 * (1 - b + b * len(found) / vocabulary.means.document_stems)
-            score = 0.0
-            for name in set(_stems(question.response.question.body)):
-                tf = found.count(name)
-                score += float(idf.get(name, highest)) * tf * (k1 + 1) / (tf + norm)
-            expected.append(score)
-        np.testing.assert_allclose(scores, expected, rtol=1e-4)
-
-
-def test_the_grid_holds_the_document_map_of_each_pair(
-    prepared: list[Prepared], vocabulary: Vocabulary
-) -> None:
-    grid = tune_bm25(prepared, vocabulary)
-    assert set(grid) == {(k1, b) for k1 in K1_GRID for b in B_GRID}
-    assert grid[0.9, 0.5] == document_map(prepared, tuned_bm25(prepared, vocabulary, 0.9, 0.5))
 
 
 @pytest.mark.parametrize(("stemmed", "name"), [(False, "bm25"), (True, "stemmed_bm25")])

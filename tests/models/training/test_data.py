@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from bioqa.bioasq.domain import PUBMED_URL, Question, Response
+from bioqa.models.answers.labels import sentence_labels
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, feature_counts, z_scores
 from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Prepared, RankerInputs, fingerprint, prepare, scaling_of
-from bioqa.models.training.labels import sentence_labels
 from tests.models.toys import ABSENT, GOLDEN, ToyIndex
 
 OF_DOCUMENTS, OF_SENTENCES = feature_counts("extended")

@@ -1,7 +1,7 @@
 import pytest
 
 from bioqa.bioasq.domain import Document, Sentence, Snippet
-from bioqa.models.training.labels import sentence_labels
+from bioqa.models.answers.labels import sentence_labels
 from tests.models.toys import document
 
 SOURCE = document(1, "Ten chars.", "Twenty characters x.", "Again twenty chars y.")
