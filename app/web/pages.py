@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -21,11 +21,18 @@ from bioqa.app.exports.standing import notice_text, shown_notices, word
 from bioqa.app.version import version
 from bioqa.app.web.exports import FILES
 from bioqa.app.web.kinds import kinds
+from bioqa.indexer.search.languages import language_name
 
 STATIC = Path(__file__).parent / "static"
 
 SIZES = (5, 10, 20, 50)
 """Numbers of results that the form offers."""
+
+COMMON_TYPES = (
+    "Review", "Systematic Review", "Meta-Analysis", "Randomized Controlled Trial", "Clinical Trial",
+    "Practice Guideline", "Case Reports", "Preprint",
+)  # fmt: skip
+"""Types that the form offers."""
 
 MENU = (("/", "Ask"), ("/batches", "Test sets"), ("/evaluate", "Evaluation"), ("/docs", "API"))
 
@@ -69,14 +76,17 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"day": _day, "duration": _duration}
+    templates.filters |= {"day": _day, "duration": _duration, "language": language_name}
     templates.globals |= {
         "author_list": author_list,
         "doi_link": doi_link,
+        "common_types": COMMON_TYPES,
         "ended": _ended,
         "formats": FILES,
         "htmx_config": json.dumps(HTMX),
         "kinds": kinds,
+        "language_name": language_name,
+        "language_names": language_names,
         "menu": MENU,
         "nlm": nlm,
         "notice_text": notice_text,
@@ -89,6 +99,11 @@ def _templates() -> Environment:
         "version": version(),
     }
     return templates
+
+
+def language_names(codes: Sequence[str]) -> str:
+    """The languages of an article that is not, or not only, in English; empty for one in English."""
+    return ", ".join(language_name(code) for code in codes) if set(codes) - {"eng"} else ""
 
 
 def _ended(text: str) -> str:

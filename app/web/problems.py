@@ -6,6 +6,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bioqa.app.answers.service import Service
 from bioqa.app.http.errors import MEDIA_TYPE, Problem, unexpected
+from bioqa.app.web.form import FIELDS
 from bioqa.app.web.pages import page
 
 HEADLINES = {
@@ -23,7 +24,16 @@ HEADLINES = {
 
 NAMES = {
     "q": "The question",
+    "after": "The first date",
     "before": "The date",
+    "type": "The type",
+    "language": "The filter of languages:",
+    "mesh": "The MeSH heading",
+    "journal": "The journal",
+    "author": "The author",
+    "unretracted": "The choice without retracted articles",
+    "order": "The order",
+    "offset": "The offset",
     "ranker": "The ranker",
     "n": "The number of results",
     "file": "The test set",
@@ -54,6 +64,7 @@ def problem_page(request: Request, body: bytes, retry_after: str | None = None) 
     """Render the problem in ``body``, on the page with the search form if it was sent from there."""
     problem = Problem.model_validate_json(body)
     errors = problem.errors or []
+    names = ["q" if error.field == "body" else FIELDS.get(error.field, error.field) for error in errors]
     # Who was not let in is shown nothing of the service, not even the form with its rankers.
     searched = request.url.path in ("/", "/answer.json") and _let_in(request, problem.status)
     return page(
@@ -62,8 +73,8 @@ def problem_page(request: Request, body: bytes, retry_after: str | None = None) 
         problem.status,
         problem=problem,
         headline=HEADLINES.get(problem.status, problem.title),
-        faults=[(NAMES.get(error.field, error.field), error.message) for error in errors],
-        wrong=[error.field for error in errors],
+        faults=[(NAMES.get(name, name), error.message) for name, error in zip(names, errors, strict=True)],
+        wrong=names,
         retry_after=retry_after,
         back=next((form for form in FORMS if request.url.path.startswith(form)), "/"),
     )

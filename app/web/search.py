@@ -1,24 +1,21 @@
 """The page at /: a question and its answer."""
 
 import hashlib
-from typing import Annotated
-from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, JSONResponse
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
-from bioqa.app.answers.answering import Answer, SearchOptions
+from bioqa.app.answers.answering import Answer
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError
-from bioqa.app.http.schemas import Day
+from bioqa.app.web.form import FIELDS, LABELS, SearchForm, SearchFormQuery
 from bioqa.app.web.pages import page
 from bioqa.app.web.passages import articles
+from bioqa.app.web.years import bars
 from bioqa.bioasq.domain import MAX_ITEMS, Question
 from bioqa.bioasq.files import submission_dict
-from bioqa.indexer.search.filters import Filters
 
 router = APIRouter(include_in_schema=False)
 
@@ -30,39 +27,25 @@ EXAMPLES = (
 )
 
 
-def _absent(value: object) -> object:
-    """Forms also send empty fields."""
-    return None if value == "" else value
-
-
-def _asked(value: str | None) -> str | None:
-    if value is not None and not value.strip():
-        raise ValueError("is empty: please type one")
-    return value
-
-
-class SearchForm(BaseModel):
-    """The form's fields, as the address has them."""
-
-    q: Annotated[str | None, AfterValidator(_asked)] = None
-    before: Annotated[Day | None, BeforeValidator(_absent)] = None
-    ranker: Annotated[str | None, BeforeValidator(_absent)] = None
-    n: Annotated[int, Field(ge=1, le=100)] = MAX_ITEMS
-
-    def address(self) -> str:
-        """Return the query that reproduces this answer, without empty fields."""
-        return urlencode(self.model_dump(mode="json", exclude_defaults=True))
-
-
-SearchFormQuery = Annotated[SearchForm, Query()]
-
-
 @router.get("/", response_class=HTMLResponse)
-async def search(request: Request, asked: SearchFormQuery, service: CurrentService) -> HTMLResponse:
+async def search(request: Request, asked: SearchFormQuery, service: CurrentService) -> Response:
     if asked.q is None:
         return page(request, "start.html", examples=EXAMPLES)
-    answer = await while_connected(request, _answer(asked.q, asked, service, asked.n))
-    return page(request, "answer.html", answer=answer, articles=articles(answer), address=asked.address())
+    answer = await while_connected(request, _answer(asked.q, asked, service, asked.n, facets=True))
+    if (pmid := _named_article(answer)) is not None:
+        return _redirection(request, f"/article/{pmid}")
+    return page(
+        request,
+        "answer.html",
+        answer=answer,
+        articles=articles(answer, asked.offset + 1),
+        form=asked,
+        bars=bars(answer.facets.years) if answer.facets else [],
+        emptying=[
+            (LABELS.get(FIELDS.get(each.filter, "")), FIELDS.get(each.filter), each)
+            for each in answer.emptied
+        ],
+    )
 
 
 @router.get("/answer.json")
@@ -74,9 +57,26 @@ async def answer_as_bioasq(request: Request, asked: SearchFormQuery, service: Cu
     return JSONResponse(submission_dict([answer.response()]))
 
 
-async def _answer(body: str, asked: SearchForm, service: Service, size: int) -> Answer:
+async def _answer(
+    body: str, asked: SearchForm, service: Service, size: int, *, facets: bool = False
+) -> Answer:
     check_length(body, "q", service)
     # An id like BioASQ's, 24 hexadecimal digits; the same question always gets the same one.
     identifier = hashlib.sha256(body.strip().encode()).hexdigest()[:24]
-    options = SearchOptions(size, size, service.settings.candidates, Filters(published_before=asked.before))
+    options = asked.options(size, service.settings.candidates, facets=facets)
     return await service.answer(Question(identifier, body.strip()), options, ranker=asked.ranker)
+
+
+def _named_article(answer: Answer) -> str | None:
+    """The PMID of the article that was named by an identifier, if it is in the index."""
+    if answer.interpretation is None or not answer.interpretation.identifiers or len(answer.documents) != 1:
+        return None
+    return answer.documents[0].document.pmid
+
+
+def _redirection(request: Request, path: str) -> Response:
+    if "hx-request" not in request.headers:
+        return RedirectResponse(path, 303)
+    # htmx would put the other page into this one; it adds no prefix of its own.
+    root = (request.app.state.service.settings.root_path or "").rstrip("/")
+    return Response(headers={"HX-Redirect": f"{root}{path}"})

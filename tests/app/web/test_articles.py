@@ -88,7 +88,7 @@ def test_all_that_the_record_says_is_there(records: TestClient) -> None:
     ]
     assert "Ratten" in page.text_content()
     record = texts(page, "//section[@aria-labelledby='record']//dd")
-    assert record[:4] == ["Journal Article, Review", "eng", "Inventions, ISSN 1234-5678", "MEDLINE"]
+    assert record[:4] == ["Journal Article, Review", "English", "Inventions, ISSN 1234-5678", "MEDLINE"]
 
 
 def test_every_subject_is_a_search(records: TestClient) -> None:

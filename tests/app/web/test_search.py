@@ -1,5 +1,7 @@
 """The page at /: the form, and answers that can be shared by their address."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,9 +13,11 @@ from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Document, Part, Sentence
+from bioqa.bioasq.metadata import Metadata
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy import TantivyIndex
+from tests.app.conftest import document
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, fields, is_problem
 from tests.app.web.html import BROWSER, own_text, read, texts
@@ -237,3 +241,100 @@ def test_a_weak_answer_is_shown_as_one(client: TestClient) -> None:
     assert not texts(
         read(client.get("/", params={"q": "Effects of metformin and placebo in adults"})), headings
     )
+
+
+@pytest.fixture(scope="module")
+def cited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Citations of different types and years."""
+    types = (("Review",), ("Letter",), ("Review", "Retracted Publication"))
+    index = TantivyIndex.create(tmp_path_factory.mktemp("indices") / "cited")
+    index.apply(
+        Upsert(
+            replace(
+                document(number, f"Rats of herd {number}.", "Rats slept.", date(2000 + number, 1, 1)),
+                metadata=Metadata(
+                    types=types[number % 3], pmcid="PMC1" if number == 4 else "", doi=f"10.1000/{number}"
+                ),
+            )
+        )
+        for number in range(12)
+    )
+    index.commit()
+    with TestClient(create_app(Settings(), Answerer(index, LexicalRanker()))) as client:
+        yield client
+
+
+def test_counts_by_year_and_type_are_searches(cited: TestClient) -> None:
+    page = read(cited.get("/?q=rats&n=5"))
+    bars = "//ol[@class='years']//a"
+    assert texts(page, f"{bars}/*[@class='unseen']") == [f"{2000 + n}: 1 article" for n in range(12)]
+    assert len(shown_pmids(read(cited.get(page.xpath(f"{bars}/@href")[3])))) == 1
+    chips = "//nav[@class='facets']//a[@class='chip']"
+    assert texts(page, chips) == [
+        "Review 8", "Letter 4", "Retracted Publication 4", "Free full text 1", "Without 4 retracted"
+    ]  # fmt: skip
+    counts = [
+        len(shown_pmids(read(cited.get(f"{address}&n=50")))) for address in page.xpath(f"{chips}/@href")
+    ]
+    assert counts == [8, 4, 4, 1, 8]
+
+
+def test_filters_that_are_set_are_shown_and_removed(cited: TestClient) -> None:
+    page = read(cited.get("/?q=rats&type=Review&unretracted=1&n=50"))
+    assert len(shown_pmids(page)) == 4
+    chips = "//ul[@aria-label='Filters set']//a"
+    assert texts(page, chips) == ["Remove: type Review ×", "Remove: without retracted articles ×"]
+    assert page.xpath("//input[@name='type' and @checked]/@value") == ["Review"]
+    assert page.xpath("//input[@name='unretracted' and @checked]/@value") == ["1"]
+    removed = [len(shown_pmids(read(cited.get(address)))) for address in page.xpath(f"{chips}/@href")]
+    assert removed == [8, 8]
+
+
+def test_results_go_on_and_can_be_ordered_by_date(cited: TestClient) -> None:
+    seen: list[str] = []
+    address = "/?q=rats&n=5"
+    while address:
+        page = read(cited.get(address))
+        ranks = texts(page, "//*[@class='rank']")
+        assert ranks[0] == f"{len(seen) + 1}."
+        seen += shown_pmids(page)
+        (address,) = page.xpath("//nav[@class='turn']/a[.='Next']/@href") or [""]
+    assert sorted(seen) == [str(90_000_000 + number) for number in range(12)]
+    assert page.xpath("//nav[@class='turn']/a[.='Previous']/@href") == ["/?q=rats&offset=5&n=5"]
+    (by_date,) = page.xpath("//a[.='newest first']/@href")
+    assert shown_pmids(read(cited.get(by_date)))[:2] == ["90000011", "90000010"]
+
+
+def test_filters_that_leave_nothing_are_named(cited: TestClient) -> None:
+    page = read(cited.get("/?q=rats&type=Review&after=2030-01-01"))
+    (first, second) = texts(page, "//section[@aria-labelledby='nothing']//li")
+    assert first.startswith("8 without published from ")
+    assert second.startswith("None even without type ")
+    (address, _) = page.xpath("//section[@aria-labelledby='nothing']//li/a/@href")
+    assert len(shown_pmids(read(cited.get(address)))) == 8
+
+
+@pytest.mark.parametrize("q", ["90000004", "pmid:90000004", "https://doi.org/10.1000/4", "PMC1"])
+def test_an_identifier_opens_the_article(cited: TestClient, q: str) -> None:
+    response = cited.get("/", params={"q": q}, follow_redirects=False)
+    assert (response.status_code, response.headers["location"]) == (303, "/article/90000004")
+    scripted = cited.get("/", params={"q": q}, headers={"HX-Request": "true"}, follow_redirects=False)
+    assert (scripted.status_code, scripted.headers["hx-redirect"]) == (200, "/article/90000004")
+
+
+def test_an_unknown_identifier_is_named(cited: TestClient) -> None:
+    page = read(cited.get("/?q=PMID:+77"))
+    assert "no article with PMID 77" in texts(page, "//section[@aria-labelledby='nothing']")[0]
+
+
+def test_syntax_is_explained_and_can_be_taken_as_words(cited: TestClient) -> None:
+    page = read(cited.get("/", params={"q": "rats AND herd[ti] 2003[dp]"}))
+    assert shown_pmids(page) == ["90000003"]
+    assert "Articles ranked by “rats”, restricted to" in texts(page, "//p[@class='understood']")[0]
+    (address,) = page.xpath("//p[@class='understood']/a/@href")
+    words = read(cited.get(address))
+    assert len(shown_pmids(words)) == 10
+    assert not words.xpath("//p[@class='understood']")
+    fault = read(cited.get("/", params={"q": "rats[ti] AND (herd"}, headers=BROWSER), 422)
+    assert texts(fault, "//ul[@id='faults']/li")[0].startswith("The question")
+    assert fault.xpath("//*[@aria-invalid]/@name") == ["q"]
