@@ -67,6 +67,7 @@ class BatchStatus(BaseModel):
     restarts: list[BatchRestart] = Field(
         description="When it was started anew, and why: all answers come from one ranker and one index."
     )
+    file_name: str | None = Field(description="The test set's, if it was sent as a file that has a name.")
     owner: str | None = Field(description="The key that submitted it; null where there are no keys.")
     location: str
     submission: str | None = Field(description="Address of its submission; null unless it is done.")
@@ -115,9 +116,18 @@ def _known(
     found = batches.get(id)
     if found is not None:
         request.state.batch = found.id  # for the log, whether or not it may be seen
-    if found is None or not viewer.sees(found.owner):
+    return _seen(found, viewer)
+
+
+def known(identifier: str, batches: BatchJobs, viewer: Viewer) -> BatchJob:
+    """Return a batch that the viewer sees. Raises HTTPException."""
+    return _seen(batches.get(identifier), viewer)
+
+
+def _seen(batch: BatchJob | None, viewer: Viewer) -> BatchJob:
+    if batch is None or not viewer.sees(batch.owner):
         raise HTTPException(404, "there is no such batch; it may have been removed")
-    return found
+    return batch
 
 
 KnownBatch = Annotated[BatchJob, Depends(_known)]
@@ -180,7 +190,8 @@ async def submit_a_test_set(
     upload = await uploads.receive(request)
     try:
         taken, asked = await uploads.parse(_taken, upload, ranker, batches.limits)
-        batch, new = await uploads.work(batches.submit, taken, asked, key, viewer)
+        name = upload.names.get("file") or None
+        batch, new = await uploads.work(batches.submit, taken, asked, key, viewer, name)
         request.state.batch = batch.id
         status = await uploads.work(details, batches, batch)
     except KeyReused:
@@ -308,6 +319,7 @@ def status(batches: BatchJobs, batch: BatchJob) -> dict[str, Any]:
         "ranker": None if source is None else BatchRanker(name=source.ranker, hash=source.ranker_hash),
         "index": None if source is None else source.index,
         "restarts": [BatchRestart(at=_moment(r.at), reason=r.reason) for r in batch.restarts],
+        "file_name": batch.file_name,
         "owner": batch.owner,
         "location": location,
         "submission": f"{location}/submission" if batch.state is State.DONE else None,

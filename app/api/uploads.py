@@ -18,6 +18,7 @@ from bioqa.bioasq.jsonfile import parse_json
 FORM = "multipart/form-data"
 JSON = "application/json"
 MOST_PARTS = 8
+LONGEST_NAME = 200
 
 Result = TypeVar("Result")
 
@@ -29,6 +30,8 @@ class Upload:
     body: bytes | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The files' own names, as far as they can be shown, by the fields' names."""
     max_bytes: int = 10_000_000
     """Of a gzip file, unpacked."""
 
@@ -73,7 +76,7 @@ class Uploads:
         return await asyncio.get_running_loop().run_in_executor(self._threads, what, *arguments)
 
     async def _form(self, request: Request) -> Upload:
-        files, texts = {}, {}
+        files, texts, names = {}, {}, {}
         try:
             async with request.form(max_files=MOST_PARTS, max_fields=MOST_PARTS) as form:
                 for name, value in form.multi_items():
@@ -81,6 +84,7 @@ class Uploads:
                         raise FieldError(name, "is given twice")
                     if isinstance(value, UploadFile):
                         files[name] = await value.read()
+                        names[name] = _file_name(value.filename or "")
                     else:
                         texts[name] = value
         except HTTPException as error:
@@ -89,7 +93,14 @@ class Uploads:
             raise
         except ValueError as error:  # the given charset cannot decode the names
             raise BadBody("the form cannot be read") from error
-        return Upload(files=files, texts=texts, max_bytes=self._max_bytes)
+        return Upload(files=files, texts=texts, names=names, max_bytes=self._max_bytes)
+
+
+def _file_name(given: str) -> str:
+    """Without folders, which some clients send, and without what is not for the eye."""
+    name = given.replace("\\", "/").rpartition("/")[2]
+    shown = "".join(character for character in name if character.isprintable()).strip()
+    return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
 
 
 def require_files(upload: Upload, names: Iterable[str]) -> None:

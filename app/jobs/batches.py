@@ -92,6 +92,7 @@ class BatchJobs:
         ranker: str | None = None,
         key: str | None = None,
         viewer: Viewer = NOBODY,
+        file_name: str | None = None,
     ) -> tuple[BatchJob, bool]:
         """A test set's batch, and whether it is new, or known by its idempotency key. ``taken``: what
         ``entries`` makes of a test set. It belongs to ``viewer``.
@@ -107,12 +108,13 @@ class BatchJobs:
             candidates=settings.candidates,
             key=key,
             owner=viewer.name,
+            file_name=file_name,
         )
         for runner in [*self._runners]:
             runner.wake()
         batch = self._store.get(identifier)
         if batch is None:  # removed between the two calls
-            return self.submit(taken, ranker, key, viewer)
+            return self.submit(taken, ranker, key, viewer, file_name)
         return batch, new
 
     def get(self, identifier: str) -> BatchJob | None:

@@ -95,6 +95,7 @@ MIGRATIONS = (
         FROM questions WHERE batch = number
     )
     """,
+    "ALTER TABLE batches ADD COLUMN file_name TEXT",
 )
 """The n-th migration (from 1) brings the schema to version n."""
 

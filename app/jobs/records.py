@@ -175,5 +175,7 @@ class BatchJob:
     reason: str | None
     owner: str | None
     """Name of the key that submitted it."""
+    file_name: str | None
+    """Of the test set, if it was sent as a file."""
     seconds_a_question: float | None
     """Mean over the latest answers; None before the first."""

@@ -61,6 +61,7 @@ class Store:
         candidates: int,
         key: str | None = None,
         owner: str | None = None,
+        file_name: str | None = None,
     ) -> tuple[str, bool]:
         """Add a batch and return its id and True; or the id of the owner's batch with this key, and False.
 
@@ -79,9 +80,9 @@ class Store:
             identifier = uuid.uuid4().hex
             cursor = connection.execute(
                 "INSERT INTO batches"
-                " (id, idempotency_key, content, asked_ranker, candidates, owner, state, created)"
-                " VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)",
-                (identifier, key, content, ranker, candidates, owner, time.time()),
+                " (id, idempotency_key, content, asked_ranker, candidates, owner, file_name, state, created)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
+                (identifier, key, content, ranker, candidates, owner, file_name, time.time()),
             )
             connection.executemany(
                 "INSERT INTO questions (batch, position, state, id, type, body, field, message)"
@@ -357,6 +358,7 @@ def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> BatchJob:
         waits_for=row["waits_for"],
         reason=row["reason"],
         owner=row["owner"],
+        file_name=row["file_name"],
         seconds_a_question=pace,
     )
 

@@ -2,7 +2,7 @@
 
 from fastapi import FastAPI
 
-from bioqa.app.web import articles, batches, evaluation, exports, problems, reference, search
+from bioqa.app.web import articles, batches, evaluation, exports, help, problems, reference, search
 from bioqa.app.web.pages import StaticFolder
 
 UPLOADS = ("/batches", "/evaluate")
@@ -14,7 +14,7 @@ def install(app: FastAPI) -> None:
 
     Call it after the error handlers and all middleware that responds with problems are added.
     """
-    for module in (search, articles, exports, batches, evaluation, reference):
+    for module in (search, articles, exports, batches, evaluation, help, reference):
         app.include_router(module.router)
     app.mount("/static", StaticFolder(), name="static")
     problems.install(app)

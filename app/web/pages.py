@@ -34,7 +34,13 @@ COMMON_TYPES = (
 )  # fmt: skip
 """Types that the form offers."""
 
-MENU = (("/", "Ask"), ("/batches", "Test sets"), ("/evaluate", "Evaluation"), ("/docs", "API"))
+MENU = (
+    ("/", "Ask"),
+    ("/batches", "Test sets"),
+    ("/evaluate", "Evaluation"),
+    ("/help", "Help"),
+    ("/docs", "API"),
+)
 
 HTMX = {
     "allowEval": False,

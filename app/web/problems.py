@@ -41,6 +41,7 @@ NAMES = {
     "submission": "The submission",
     "golden": "The golden file",
     "editions": "The edition",
+    "batch": "The test set",
 }
 """The labels of the forms' fields."""
 

@@ -70,3 +70,19 @@ def test_large_bodies_are_refused(idle: TestClient) -> None:
     large = {"questions": [{"id": "a", "body": BODY, "note": "x" * 20_000}]}
     is_problem(idle.post(PATH, json=large), 413)
     is_problem(idle.post(PATH, files=upload(json.dumps(large).encode())), 413)
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("BioASQ-task.json", "BioASQ-task.json"),
+        ("C:\\work\\<b>set</b>.json", "b>.json"),
+        ("../../set.json", "set.json"),
+        ("set\u202e.json", "set.json"),
+        ("x" * 300, f"{'x' * 199}…"),
+    ],
+)
+def test_a_file_s_name_is_kept_without_its_folder(idle: TestClient, sent: str, kept: str) -> None:
+    taken = idle.post(PATH, files=upload(json.dumps(TESTSET).encode(), sent)).json()
+    assert taken["file_name"] == kept
+    assert idle.post(PATH, json=TESTSET).json()["file_name"] is None

@@ -53,12 +53,39 @@ def test_from_the_file_to_the_submission(batching: TestClient) -> None:
         "questions[4].body (worse) must contain more than white space"
     ]
     assert not page.xpath("//*[@hx-get] | //meta[@http-equiv]")
-    submission, run = page.xpath("//ul[@class='actions']//a/@href")
+    assert texts(page, "//h1") == ["testset"]
+    submission, run, evaluating = page.xpath("//ul[@class='actions']//a/@href")
+    assert evaluating == f"/evaluate?batch={identifier}"
     assert [q["id"] for q in batching.get(submission).json()["questions"]] == ["a", "b", "c", "bad", "worse"]
     assert batching.get(run).text.startswith("a Q0 ")
     listed = read(batching.get("/batches"))
     assert listed.xpath("//ul[@class='rows']//a/@href") == [address]
+    assert texts(listed, "//ul[@class='rows']//a") == ["testset"]
     assert texts(listed, "//ul[@class='rows']//span[@class='state done']") == ["done"]
+
+
+def test_answers_are_evaluated_without_being_fetched_first(batching: TestClient) -> None:
+    address = submit(batching).headers["location"]
+    identifier = address.removeprefix("/batches/")
+    finished(batching, f"{API}/{identifier}")
+    page = read(batching.get(f"/evaluate?batch={identifier}"))
+    assert page.xpath("//input[@type='file']/@name") == ["golden", "testset"]
+    assert "The answers to testset" in texts(page, "//form")[0]
+    golden = batching.get(f"{API}/{identifier}/submission").content
+    sent = {"files": {"golden": ("golden.json", golden)}, "data": {"batch": identifier, "editions": "5"}}
+    measured = read(batching.post("/evaluate", **sent))
+    # For one of the three questions nothing is found.
+    assert texts(measured, "//table//tr[th='Recall']/td") == ["0.6667", "0.6667"]
+    assert texts(measured, "//section[@aria-labelledby='faults']/h2") == ["The submission is valid"]
+    assert batching.get("/evaluate?batch=unknown").status_code == 404
+    assert batching.post("/evaluate", data={"batch": "unknown"}, files=sent["files"]).status_code == 404
+
+
+def test_answers_that_are_not_there_yet_cannot_be_evaluated(idle: TestClient) -> None:
+    identifier = submit(idle).headers["location"].removeprefix("/batches/")
+    files = {"golden": ("golden.json", b'{"questions": []}')}
+    refused = read(idle.post("/evaluate", data={"batch": identifier}, files=files), 422)
+    assert texts(refused, "//ul[@id='faults']/li")[0].startswith("The test set cannot be evaluated")
 
 
 def test_an_unfinished_one_is_watched_and_cancelled_and_then_removed(idle: TestClient) -> None:

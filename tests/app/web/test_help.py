@@ -1,0 +1,22 @@
+"""GET /help: every example works."""
+
+from fastapi.testclient import TestClient
+
+from bioqa.app.web.help import NOTATION, QUESTIONS
+from bioqa.indexer.search.interpretation import interpret
+from tests.app.web.html import read, texts
+
+
+def test_every_example_can_be_asked(client: TestClient) -> None:
+    page = read(client.get("/help"))
+    assert texts(page, "//dl//a") == [example for example, _ in (*QUESTIONS, *NOTATION)]
+    for address in page.xpath("//dl//a/@href"):
+        assert client.get(address).status_code == 200
+
+
+def test_examples_are_what_they_are_said_to_be() -> None:
+    assert all(interpret(example) is not None for example, _ in NOTATION)
+    plain = [interpret(example) for example, _ in QUESTIONS]
+    assert plain[:2] == [None, None]
+    assert plain[2] is not None
+    assert plain[2].identifiers
