@@ -53,7 +53,8 @@ def test_every_link_of_every_page_leads_below_the_prefix(below: TestClient, befo
         seen |= set(own)
     assert {f"{ROOT}/", f"{ROOT}/evaluate", f"{ROOT}/v1/bioasq/batches/{identifier}/submission"} < seen
     for link in seen - {f"{ROOT}/openapi.json"}:
-        assert below.get(before + link.removeprefix(ROOT)).status_code in (200, 405), link
+        # Addresses to which forms are sent miss the form's fields.
+        assert below.get(before + link.removeprefix(ROOT)).status_code in (200, 405, 422), link
 
 
 def test_redirections_and_locations_lead_below_the_prefix(below: TestClient, before: str) -> None:

@@ -72,13 +72,13 @@ def test_answers_are_evaluated_without_being_fetched_first(batching: TestClient)
     assert page.xpath("//input[@type='file']/@name") == ["golden", "testset"]
     assert "The answers to testset" in texts(page, "//form")[0]
     golden = batching.get(f"{API}/{identifier}/submission").content
-    sent = {"files": {"golden": ("golden.json", golden)}, "data": {"batch": identifier, "editions": "5"}}
-    measured = read(batching.post("/evaluate", **sent))
+    files = {"golden": ("golden.json", golden)}
+    measured = read(batching.post("/evaluate", files=files, data={"batch": identifier, "editions": "5"}))
     # For one of the three questions nothing is found.
     assert texts(measured, "//table//tr[th='Recall']/td") == ["0.6667", "0.6667"]
     assert texts(measured, "//section[@aria-labelledby='faults']/h2") == ["The submission is valid"]
     assert batching.get("/evaluate?batch=unknown").status_code == 404
-    assert batching.post("/evaluate", data={"batch": "unknown"}, files=sent["files"]).status_code == 404
+    assert batching.post("/evaluate", data={"batch": "unknown"}, files=files).status_code == 404
 
 
 def test_answers_that_are_not_there_yet_cannot_be_evaluated(idle: TestClient) -> None:
