@@ -2,6 +2,7 @@
 
 import json as json_format
 from collections.abc import Mapping, Sequence
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +13,12 @@ from bioqa.app.answers.opening import load_ranker, open_index
 from bioqa.app.cli.console import out, print_json, progress, say
 from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, JsonOption, no_stream
 from bioqa.app.settings import Settings, load_settings
-from bioqa.bioasq.domain import Response
+from bioqa.bioasq.domain import Candidate, Response
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.jsonfile import write_bytes
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.medline.reader import read
 from bioqa.models import bundled
 from bioqa.models.folders import put_back
 
@@ -109,6 +112,48 @@ def reliability(
         out.print(f"{loaded.name}, {name}: expected calibration error {each.error:.4f}")
         for every in each.bins:
             out.print(f"  {every.count:6} at {every.predicted:.3f}: {every.observed:.3f} relevant")
+
+
+@rankers.command()
+def tune(
+    ranker: Annotated[str, typer.Argument(metavar="DIR|NAME", help="A cascade.")] = "deep",
+) -> None:
+    """Measure how fast this machine reads, so that a cascade keeps its budget; kept in the user's cache.
+
+    Measured with the threads of one question at the command line (BIOQA_TORCH_THREADS), and with those of one
+    in the service, whose ranking processes share them. The service takes a new speed when it starts.
+    """
+    import torch
+
+    from bioqa.models.cascade import files as cascade_files
+    from bioqa.models.cascade.speed import best_speed, keep
+
+    settings = load_settings()
+    folder = cascade_files.folder_of(ranker)
+    if folder is None:
+        raise BioqaError(f"{ranker}: not a cascade, so it has no budget that could be tuned")
+    stored = cascade_files.load(folder, device="cpu", as_stored=True)
+    asked = _sample_asked()
+    share = max(1, settings.torch_threads // max(1, settings.ranking_processes))
+    for threads in sorted({settings.torch_threads, share}):
+        torch.set_num_threads(threads)
+        speed = best_speed(lambda: cascade_files.load(folder, device="cpu", as_stored=True), asked)
+        place = keep(stored.fingerprint, speed)
+        precision = "bfloat16" if speed.half_precision else "single precision"
+        out.print(
+            f"{threads} thread{'s' * (threads > 1)}: {1000 * speed.pieces_per_ms:,.0f} word pieces a second "
+            f"in {precision}; {speed.pieces(settings.ranker_budget_ms):,} in {settings.ranker_budget_ms:g} ms"
+        )
+    say(f"kept in {place}")
+
+
+def _sample_asked() -> list[tuple[str, list[Candidate]]]:
+    """Questions of the bundled sample with all of its citations as candidates."""
+    sample = files("bioqa.app") / "sample"
+    with as_file(sample / "medline.xml") as citations, as_file(sample / "questions.json") as questions:
+        documents = [event.document for event in read(citations) if isinstance(event, Upsert)]
+        bodies = [response.question.body for response in read_golden(questions).responses]
+    return [(body, [Candidate(document, 1.0) for document in documents[:100]]) for body in bodies[:5]]
 
 
 def fit_scale_of(folder: Path, dev: Path, settings: Settings) -> None:

@@ -8,6 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from bioqa.models.bundled import DEFAULT, WEIGHTS
+from bioqa.models.cascade import files as cascade_files
+from bioqa.models.cascade.ranker import Speed
+from bioqa.models.cascade.speed import kept
 from tests.app.conftest import SAMPLE, Run
 
 QUESTIONS = SAMPLE / "questions.json"
@@ -126,3 +129,27 @@ def test_nothing_to_fit_on(command: Run, copied: Path, sample_index: Path, tmp_p
     )
     assert refused.code == 2
     assert "no scale fits" in refused.err
+
+
+def test_the_speed_of_this_machine_is_kept(
+    command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("BIOQA_TORCH_THREADS", "1")
+    measured = Speed(20.0, 5.0, 1, True)
+    monkeypatch.setattr("bioqa.models.cascade.speed.best_speed", lambda load, asked: measured)
+    tuned = command("ranker", "tune")
+    assert tuned.code == 0, tuned.err
+    assert "1 thread: 5,000 word pieces a second in bfloat16; 4,900 in 1000 ms" in tuned.out
+    assert str(tmp_path / "bioqa" / "speed.json") in tuned.err
+    assert kept(cascade_files.load(WEIGHTS / "deep").fingerprint, 1) == measured
+    refused = command("ranker", "tune", "soft")
+    assert refused.code == 2
+    assert "soft: not a cascade" in refused.err
+
+
+def test_the_deep_rankers_curve_is_shown(command: Run) -> None:
+    shown = command("ranker", "show", "deep")
+    assert shown.code == 0
+    assert "loss by questions" in shown.out
+    assert "pieces_per_ms" in shown.out
