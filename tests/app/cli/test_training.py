@@ -104,3 +104,104 @@ def test_a_cascade_of_no_encoder(command: Run, few: Path, sample_index: Path, tm
     result = command("train-cascade", tmp_path / "nowhere", *files, "-o", tmp_path / "both")
     assert result.code == 2
     assert "nowhere" in result.err
+
+
+def test_the_default_ranker_is_made_anew_from_ones_own_questions(
+    command: Run, sample_index: Path, tmp_path: Path
+) -> None:
+    made = tmp_path / "mine"
+    result = command(
+        "train", "soft", "--golden", QUESTIONS, "--index", sample_index, "--set", "epochs=2", "-o", made
+    )
+    assert result.code == 0, result.err
+    assert "a fifth of the questions is held out for tuning" in result.err
+    parts = [
+        json.loads((tmp_path / "mine.questions" / f"{name}.json").read_text()) for name in ("train", "dev")
+    ]
+    assert [len(part["questions"]) for part in parts] == [20, 5]
+    config = json.loads((made / "config.json").read_text())
+    assert config["settings"]["sentence_hidden"] == 24
+    assert [point["epoch"] for point in config["curve"]] == [1, 2]
+    assert set(config["curve"][0]) == {
+        "epoch",
+        "loss",
+        "document_map",
+        "snippet_f1",
+        "sentence_auc",
+        "seconds",
+    }
+    shown = command("ranker", "show", made)
+    assert "loss by epoch" in shown.out
+    asked = ("ask", "Which drugs inhibit PCSK9?", "--index", sample_index, "--ranker", made, "--json")
+    assert json.loads(command(*asked).out)["calibrated"]
+
+
+def test_the_baseline_is_tuned_on_all_questions(
+    command: Run, few: Path, sample_index: Path, tmp_path: Path
+) -> None:
+    options = ("--index", sample_index, "-o", tmp_path / "mine")
+    result = command("train", "bm25", "--golden", few, *options)
+    assert result.code == 0, result.err
+    assert "mine: document_map" in result.err
+    config = json.loads((tmp_path / "mine" / "config.json").read_text())
+    assert config["training"]["dev"]["file"] == "few.json"
+    asked = (
+        "ask",
+        "Which drugs inhibit PCSK9?",
+        "--index",
+        sample_index,
+        "--ranker",
+        tmp_path / "mine",
+        "--json",
+    )
+    answer = json.loads(command(*asked).out)
+    assert answer["ranker"] == "mine"
+    assert answer["calibrated"]
+    refused = command("train", "bm25", "--golden", few, "--set", "k1=1", *options)
+    assert refused.code == 2
+    assert "neither settings" in refused.err
+
+
+def test_a_deep_ranker_from_ones_own_questions(command: Run, sample_index: Path, tmp_path: Path) -> None:
+    encoder = write_tiny(tmp_path / "encoder", ["drug", "gene"])
+    golden = tmp_path / "six.json"
+    golden.write_text(json.dumps({"questions": json.loads(QUESTIONS.read_text())["questions"][:6]}))
+    options = ("--golden", golden, "--index", sample_index, "--device", "cpu", "-o", tmp_path / "both")
+    result = command("train", "deep", *options, "--encoder", encoder, "--set", "frozen_layers=1")
+    assert result.code == 0, result.err
+    assert "both: scale fitted" in result.err
+    config = json.loads((tmp_path / "both" / "config.json").read_text())
+    assert config["kind"] == "cascade"
+    assert {"documents", "sentences"} == set(config["scale"])
+    asked = (
+        "ask",
+        "Which drugs inhibit PCSK9?",
+        "--index",
+        sample_index,
+        "--ranker",
+        tmp_path / "both",
+        "--json",
+    )
+    answer = json.loads(command(*asked).out)
+    assert (answer["ranker"], answer["calibrated"]) == ("both", True)
+    refused = command("train", "deep", *options, "--encoder", encoder, "--set", "frozen=1")
+    assert refused.code == 2
+    assert "frozen_layers" in refused.err
+    assert command("train", "deep", *options).code == 2  # without an encoder
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ((), "--golden, or --train and --dev"),
+        (("--train",), "--golden, or --train and --dev"),
+        (("--golden", "--train"), "one too many"),
+    ],
+)
+def test_the_questions_must_be_named(
+    command: Run, few: Path, sample_index: Path, files: tuple[str, ...], said: str
+) -> None:
+    named = [argument for name in files for argument in (name, few)]
+    refused = command("train", "soft", *named, "--index", sample_index, "-o", "mine")
+    assert refused.code == 2
+    assert said in refused.err
