@@ -3,8 +3,8 @@
     python -m bench.costs --index DIR --questions GOLDEN --ranker NAME|DIR... [--clients 8] [--seconds 20]
 
 Each ranker is served by a process of its own (bench.serving), which settings in the environment (BIOQA_…)
-reach. Size: the ranker's folder, with the vocabulary that it shares. Start-up: until /readyz says so. Memory: of
-all the service's processes, after the load. Needs bench/requirements.txt.
+reach. Size: the ranker's folder, with the vocabulary that it shares. Start-up: until /readyz says so. Memory:
+of all the service's processes, after the load. Needs bench/requirements.txt.
 """
 
 import argparse
