@@ -7,6 +7,7 @@ from typing import Any
 from bioqa.app.answers import answering
 from bioqa.bioasq.domain import Document, Question, Response, Section, Sentence
 from bioqa.bioasq.files import submission_dict
+from bioqa.indexer.search.reading import Reading
 from bioqa.models.answers.confidence import Confidence
 
 
@@ -121,6 +122,18 @@ class Answer:
     def ranker_hash(self) -> str:
         """SHA-256 of the ranker's files."""
         return self._answer.ranker_hash
+
+    @property
+    def interpretation(self) -> Reading | None:
+        """How the words of the question were read: ``text``, ``corrections`` of misspelt words, and
+        ``expansions``, what was searched for beside them; None if it was asked literally.
+
+        >>> index = bioqa.open_index("sample-index")
+        >>> answer = bioqa.ask("Which genes influence the dose of warfarrin?", index)
+        >>> answer.interpretation.corrections
+        (Correction(word='warfarrin', correction='warfarin'),)
+        """
+        return self._answer.reading
 
     @property
     def timings_ms(self) -> dict[str, float]:

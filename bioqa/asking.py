@@ -62,12 +62,14 @@ def ask(
     max_snippets: int = MAX_ITEMS,
     candidates: int = 100,
     filters: Filters = NO_FILTERS,
+    literal: bool = False,
 ) -> Answer:
     """Answer a question from an index.
 
     ``ranker``: ``load_ranker()``, loaded once, if None. ``candidates``: how many documents BM25 fetches to be
-    ranked. ``filters`` decide which documents can be found. Raises BioqaError if the question is empty or the
-    index cannot be used.
+    ranked. ``filters`` decide which documents can be found. With ``literal``, other spellings, abbreviations
+    and synonyms are not searched for, and misspelt words not corrected. Raises BioqaError if the question is
+    empty or the index cannot be used.
 
     >>> index = bioqa.open_index("sample-index")
     >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
@@ -79,7 +81,7 @@ def ask(
     >>> best.text
     'Since S-warfarin is cleared almost entirely by cytochrome P450 2C9, the defective alleles ...'
     """
-    options = _options(max_documents, max_snippets, candidates, filters)
+    options = _options(max_documents, max_snippets, candidates, filters, literal)
     asked = checked(question)
     return Answer(Answerer(index.back_end, ranker or default_ranker()).answer(asked, options))
 
@@ -93,6 +95,7 @@ def ask_all(
     max_snippets: int = MAX_ITEMS,
     candidates: int = 100,
     filters: Filters = NO_FILTERS,
+    literal: bool = False,
 ) -> Iterator[Answer]:
     """``ask`` for each question, answered as they are taken; quicker where the index is far away.
 
@@ -101,7 +104,7 @@ def ask_all(
     >>> [len(answer.documents) for answer in bioqa.ask_all(questions, index)]
     [10, 10, 10]
     """
-    options = _options(max_documents, max_snippets, candidates, filters)
+    options = _options(max_documents, max_snippets, candidates, filters, literal)
     answerer = Answerer(index.back_end, ranker or default_ranker())
     asked = map(checked, questions)
     while some := [*islice(asked, AT_ONCE)]:
@@ -117,7 +120,9 @@ def _text(place: str | Path | None) -> str | None:
     return None if place is None else str(place)
 
 
-def _options(documents: int, snippets: int, candidates: int, filters: Filters) -> SearchOptions:
+def _options(
+    documents: int, snippets: int, candidates: int, filters: Filters, literal: bool
+) -> SearchOptions:
     for name, value, least in (
         ("max_documents", documents, 1),
         ("max_snippets", snippets, 0),
@@ -125,7 +130,7 @@ def _options(documents: int, snippets: int, candidates: int, filters: Filters) -
     ):
         if value < least:
             raise BioqaError(f"{name} is {value}; it must be {least} or more")
-    return SearchOptions(documents, snippets, candidates, filters)
+    return SearchOptions(documents, snippets, candidates, filters, literal=literal)
 
 
 def checked(question: str | Question) -> Question:

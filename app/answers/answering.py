@@ -17,6 +17,9 @@ from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.condensing import is_long
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.interpretation import Interpretation
+from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.rewriting import rewritten
+from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from bioqa.models.answers.scale import Scale
@@ -86,6 +89,9 @@ class SearchOptions:
     """Count the documents by year, type and the like: the ``MAX_CANDIDATES`` best."""
     interpretation: Interpretation | None = None
     """What the question means, if it is not to be taken as it is."""
+    literal: bool = False
+    """Search for the words of the question alone: no other spellings, abbreviations or synonyms, and no
+    corrections."""
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -131,6 +137,8 @@ class Answer:
     options: SearchOptions = DEFAULT_OPTIONS
     interpretation: Interpretation | None = None
     """What was searched for instead of the question; None if it was taken as it is."""
+    reading: Reading | None = None
+    """How the words of the question were read; None if they were taken literally."""
     next_offset: int | None = None
     """Where further results begin; None if there are none."""
     facets: Facets | None = None
@@ -158,9 +166,12 @@ class Retrieved:
     """The words that a long question is ranked by."""
     words: str | None = None
     """What to rank by, if it is not the whole question."""
+    as_ranked: Sequence[Candidate] | None = None
+    """The candidates as a ranker reads them, if that is otherwise (``bioqa.indexer.search.rewriting``)."""
     listed: bool = False
     """Whether there is nothing to rank by: the candidates are the answer's documents, in order."""
     interpretation: Interpretation | None = None
+    reading: Reading | None = None
     skip: int = 0
     """Documents of the ranking that come before the answer."""
     next_offset: int | None = None
@@ -170,7 +181,18 @@ class Retrieved:
     @property
     def item(self) -> tuple[str, Sequence[Candidate]]:
         """The question and its candidates, as rankers take them."""
-        return self.question.body.strip() if self.words is None else self.words, self.candidates
+        words = self.question.body.strip() if self.words is None else self.words
+        return words, self.candidates if self.as_ranked is None else self.as_ranked
+
+    def of_candidates(self, ranking: Ranking) -> Ranking:
+        """A ranking of ``item`` as one of the candidates, whose sentences are the same ones."""
+        if self.as_ranked is None:
+            return ranking
+        own = {candidate.document.pmid: candidate.document for candidate in self.candidates}
+        return replace(
+            ranking,
+            documents=tuple(replace(each, document=own[each.document.pmid]) for each in ranking.documents),
+        )
 
 
 def retrieve(index: SearchIndex, question: Question, options: SearchOptions = DEFAULT_OPTIONS) -> Retrieved:
@@ -188,22 +210,22 @@ def _search(
     index: SearchIndex, question: Question, options: SearchOptions, interpretation: Interpretation | None
 ) -> Retrieved:
     if interpretation is None:
-        words, condensed = _words(index, question.body)
-        found = index.search(words, _most(options), options.filters)
-        return _retrieved(index, question, options, found, words, condensed)
+        asked = _asked(index, question.body, options)
+        found = index.search(asked.sought, _most(options), options.filters)
+        return _retrieved(index, question, options, found, asked)
     # Who names an article wants that one, whatever the filters were before.
     filters = NO_FILTERS if interpretation.identifiers else options.filters
     restricted = replace(options, filters=filters.restricted(interpretation.restriction))
     if interpretation.words:
-        words, condensed = _words(index, interpretation.words)
-        found = index.search(words, _most(options), restricted.filters)
-        retrieved = _retrieved(index, question, restricted, found, words, condensed)
+        asked = _asked(index, interpretation.words, options)
+        found = index.search(asked.sought, _most(options), restricted.filters)
+        retrieved = _retrieved(index, question, restricted, found, asked)
     else:
         # One more, to know whether there are further ones.
         most = MAX_CANDIDATES if options.facets else options.offset + options.max_documents + 1
         documents = index.newest(restricted.filters, min(most, MAX_CANDIDATES))
         found = [Candidate(document, 0.0) for document in documents]
-        retrieved = _retrieved(index, question, restricted, found, None, None)
+        retrieved = _retrieved(index, question, restricted, found, None)
     return replace(
         retrieved,
         interpretation=interpretation,
@@ -211,11 +233,26 @@ def _search(
     )
 
 
-def _words(index: SearchIndex, text: str) -> tuple[str, str | None]:
-    """What is searched for and ranked by, and the words that carry the text if it is long."""
-    asked = text.strip()
-    condensed = index.condense(asked) if is_long(asked) else None
-    return condensed or asked, condensed
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is searched for and ranked by."""
+
+    words: str
+    condensed: str | None
+    """The words that carry the text, if it is long."""
+    reading: Reading | None
+    """How the words are read; None if the text is long, or to be taken literally."""
+
+    @property
+    def sought(self) -> str | Wording:
+        return self.words if self.reading is None else self.reading.wording
+
+
+def _asked(index: SearchIndex, text: str, options: SearchOptions) -> _Asked:
+    text = text.strip()
+    condensed = index.condense(text) if is_long(text) else None
+    literal = options.literal or is_long(text)
+    return _Asked(condensed or text, condensed, None if literal else index.read(text))
 
 
 def _retrieved(
@@ -223,26 +260,40 @@ def _retrieved(
     question: Question,
     options: SearchOptions,
     found: Sequence[Candidate],
-    words: str | None,
-    condensed: str | None,
+    asked: _Asked | None,
 ) -> Retrieved:
-    """Of the documents that were found, those that the answer is taken from. ``words``: None if documents
+    """Of the documents that were found, those that the answer is taken from. ``asked``: None if documents
     are only listed."""
-    taken, skip, next_offset = _page(found, options, listed=words is None)
+    taken, skip, next_offset = _page(found, options, listed=asked is None)
+    sought = None if asked is None else asked.sought
+    words, as_ranked = ("", None) if asked is None else _as_ranked(asked, taken)
     return Retrieved(
         question,
         options,
         taken,
         index.name,
         retrieve_ms=0.0,
-        words=words,
-        listed=words is None,
-        condensed=condensed,
+        words=None if asked is None else words,
+        as_ranked=as_ranked,
+        listed=asked is None,
+        condensed=None if asked is None else asked.condensed,
+        reading=None if asked is None else asked.reading,
         skip=skip,
         next_offset=next_offset,
         facets=facets_of(candidate.document for candidate in found) if options.facets else None,
-        emptied=without_each(index, words, options.filters) if options.filters and not found else (),
+        emptied=without_each(index, sought, options.filters) if options.filters and not found else (),
     )
+
+
+def _as_ranked(asked: _Asked, candidates: Sequence[Candidate]) -> tuple[str, Sequence[Candidate] | None]:
+    """The question as a ranker reads it; and the candidates, if any of them is rewritten for it."""
+    if asked.reading is None:
+        return asked.words, None
+    made = rewritten(asked.reading, [candidate.document for candidate in candidates])
+    pairs = [*zip(candidates, made.documents, strict=True)]
+    if all(document is candidate.document for candidate, document in pairs):
+        return made.question, None
+    return made.question, [replace(candidate, document=document) for candidate, document in pairs]
 
 
 def _most(options: SearchOptions) -> int:
@@ -285,7 +336,7 @@ def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answ
     return [
         _answer(
             each,
-            _listed(each) if each.listed else next(rankings),
+            _listed(each) if each.listed else each.of_candidates(next(rankings)),
             (ranker.calibration, None if each.listed else scale_of(ranker)),
             ranker,
             begun,
@@ -315,7 +366,7 @@ def answer_by_bm25(ranker: Ranker, retrieved: Retrieved, reason: str) -> Answer:
     from bioqa.models.answers.lexical import CALIBRATION, SCALE, rank_lexically
 
     begun = time.perf_counter()
-    ranking = rank_lexically(*retrieved.item)
+    ranking = retrieved.of_candidates(rank_lexically(*retrieved.item))
     spent = _ms(begun, time.perf_counter())
     return replace(_answer(retrieved, ranking, (CALIBRATION, SCALE), ranker, begun, spent), degraded=reason)
 
@@ -356,6 +407,7 @@ def _answer(
         confidence=estimate,
         options=options,
         interpretation=retrieved.interpretation,
+        reading=retrieved.reading,
         next_offset=retrieved.next_offset,
         facets=retrieved.facets,
         emptied=retrieved.emptied,
@@ -392,20 +444,20 @@ class Answerer:
     def answers(
         self, questions: Sequence[Question], options: SearchOptions = DEFAULT_OPTIONS
     ) -> Iterator[Answer]:
-        """Yield each question's ``answer``, the questions being taken as they are; the candidates of all are
-        fetched in one request.
+        """Yield each question's ``answer``; tags, operators and identifiers are not looked for.
 
-        A question's retrieval time is its share of that request. Raises IndexUnavailable.
+        The candidates of all are fetched in one request. A question's retrieval time is its share of the time
+        for all. Raises IndexUnavailable.
         """
         if not questions:
             return
         begun = time.perf_counter()
         with _index_errors(self.index):
-            asked = [_words(self.index, question.body) for question in questions]
-            found = self.index.search_many([words for words, _ in asked], _most(options), options.filters)
+            asked = [_asked(self.index, question.body, options) for question in questions]
+            found = self.index.search_many([each.sought for each in asked], _most(options), options.filters)
             retrieved = [
-                _retrieved(self.index, question, options, candidates, words, condensed)
-                for question, candidates, (words, condensed) in zip(questions, found, asked, strict=True)
+                _retrieved(self.index, question, options, candidates, each)
+                for question, candidates, each in zip(questions, found, asked, strict=True)
             ]
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
         for each in retrieved:

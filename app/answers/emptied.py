@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.conditions import AllOf, Condition
 from bioqa.indexer.search.filters import Filters
+from bioqa.indexer.search.wording import Wording
 
 MAX_COUNTED = 20
 """Filters that are tried: each is a search."""
@@ -22,7 +23,7 @@ class LeftOut:
     documents: int
 
 
-def without_each(index: SearchIndex, words: str | None, filters: Filters) -> tuple[LeftOut, ...]:
+def without_each(index: SearchIndex, words: str | Wording | None, filters: Filters) -> tuple[LeftOut, ...]:
     """How many documents each filter alone keeps from being found, the one that keeps most first.
 
     If none does so alone, several do together: then each has zero. Empty if nothing is found without filters.

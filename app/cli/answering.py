@@ -26,6 +26,7 @@ from bioqa.app.cli.options import (
     JournalOption,
     JsonOption,
     LanguageOption,
+    LiteralOption,
     RankerOption,
     TypeOption,
     UndatedOption,
@@ -40,6 +41,7 @@ from bioqa.bioasq.files import read_testset
 from bioqa.bioasq.jsonfile import has_lone_surrogate
 from bioqa.indexer.search.filters import Filters
 from bioqa.indexer.search.interpretation import interpret
+from bioqa.indexer.search.reading import Reading
 
 
 def ask(
@@ -74,6 +76,7 @@ def ask(
         bool, typer.Option("--plain", help="Take the question as it is: no tags, operators or identifiers.")
     ] = False,
     format: FormatOption = None,
+    literal: LiteralOption = False,
     json: JsonOption = False,
 ) -> None:
     """Answer one question: documents and snippets, best first, with their scores.
@@ -108,6 +111,7 @@ def ask(
         offset,
         facets,
         interpret(question, "never" if plain else "auto"),
+        literal,
     )
     answer = open_answerer(settings).answer(Question("", question), options)
     if json:
@@ -124,6 +128,8 @@ def print_answer(answer: Answer) -> None:
         words = f"“{found.words}”" if found.words else "documents by date"
         restriction = f", restricted to: {found.restriction}" if found.restriction else ""
         out.print(Text(f"Searched for {words}{restriction}"), soft_wrap=True)
+    if answer.reading:
+        print_reading(answer.reading)
     if not answer.documents:
         print_nothing(answer)
     if answer.confidence and answer.confidence.caution:
@@ -168,6 +174,17 @@ def _mark(document: Document) -> str:
     return f"[{said}] " if said else ""
 
 
+def print_reading(reading: Reading) -> None:
+    """Say what was searched for beside the words of the question, or instead of them."""
+    if reading.corrections:
+        taken = ", ".join(each.correction for each in reading.corrections)
+        asked = ", ".join(each.word for each in reading.corrections)
+        out.print(Text(f"Results for {taken}; search for {asked} instead with --literal"), soft_wrap=True)
+    if reading.expansions:
+        also = "; ".join(f"{each.words}: {', '.join(each.also)}" for each in reading.expansions)
+        out.print(Text(f"Searched for, too: {also}"), soft_wrap=True)
+
+
 def print_nothing(answer: Answer) -> None:
     """Say why there are no documents."""
     if answer.emptied:
@@ -208,6 +225,7 @@ def batch(
     ranker: RankerOption = None,
     candidates: CandidatesOption = None,
     device: DeviceOption = None,
+    literal: LiteralOption = False,
 ) -> None:
     """Answer a test set and write a valid submission, completely or not at all.
 
@@ -222,7 +240,7 @@ def batch(
                 answerer,
                 questions,
                 output,
-                settings.candidates,
+                SearchOptions(candidates=settings.candidates, literal=literal),
                 lambda done, question: report(done, f"{done}/{len(questions)} questions"),
             )
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 
-from bioqa.app.answers.answering import Answer, Answerer, SearchOptions
+from bioqa.app.answers.answering import DEFAULT_OPTIONS, Answer, Answerer, SearchOptions
 from bioqa.app.cli.journal import Journal
 from bioqa.bioasq.domain import Question, Response
 from bioqa.bioasq.errors import BioqaError
@@ -31,7 +31,7 @@ def answer_batch(
     answerer: Answerer,
     questions: Sequence[Question],
     output: Path,
-    candidates: int = 100,
+    options: SearchOptions = DEFAULT_OPTIONS,
     on_answer: OnAnswer = lambda done, question: None,
 ) -> list[Response]:
     """Answer all questions and write the submission, atomically.
@@ -42,7 +42,6 @@ def answer_batch(
     if is_standard_output(output) or (output.exists() and not output.is_file()):
         # The answers so far are kept beside the output.
         raise BioqaError(f"{output}: cannot be written: not a regular file, which a batch needs to resume")
-    options = SearchOptions(candidates=candidates)
     journal = Journal.open(output, _job(answerer, questions, options))
     try:
         missing = {question.id: question for question in questions if question.id not in journal.answers}

@@ -139,3 +139,12 @@ MedlineFiles = Annotated[
     list[Path],
     typer.Argument(metavar="FILE…", help="MEDLINE or PubMed XML, plain or gzip.", show_default=False),
 ]
+
+LiteralOption = Annotated[
+    bool,
+    typer.Option(
+        "--literal",
+        help="Search for the words of the question alone: no other spellings, abbreviations, synonyms or "
+        "corrections.",
+    ),
+]

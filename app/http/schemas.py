@@ -26,7 +26,7 @@ from bioqa.app.http.metadata import CitationMetadata, citation_metadata
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Document, Question
 from bioqa.indexer.search.filters import MAX_VALUE_CHARACTERS, MAX_VALUES, Filters
-from bioqa.indexer.search.interpretation import Interpretation, Mode, interpret
+from bioqa.indexer.search.interpretation import Mode, interpret
 from bioqa.models.answers.confidence import Confidence, Level
 
 StandingName = Literal[
@@ -205,6 +205,11 @@ class SearchRequest(SearchFilters):
         description="Whether PMIDs, DOIs and PMCIDs, PubMed's field tags, phrases and AND, OR, NOT are read "
         "as such: where they show themselves, always (so that any fault in a query is reported), or never.",
     )
+    literal: Flag = Field(
+        default=False,
+        description="Search for the words of the question alone: no other spellings, abbreviations or "
+        "synonyms, and no corrections of misspelt words.",
+    )
     ranker: str | None = Field(default=None, description="One of GET /v1/models; the default if absent.")
     timeout_ms: Annotated[int, Field(ge=100, le=3_600_000), Number] | None = Field(
         default=None,
@@ -235,6 +240,7 @@ class SearchRequest(SearchFilters):
             self.offset,
             self.facets,
             interpret(self.body, self.syntax),
+            self.literal,
         )
 
 
@@ -246,6 +252,7 @@ class SearchAddress(SearchRequest):
     free_full_text: bool = False
     exclude_retracted: bool = False
     facets: bool = False
+    literal: bool = False
     max_documents: Annotated[int, Field(ge=1, le=100)] = MAX_ITEMS
     max_snippets: Annotated[int, Field(ge=0, le=100)] = MAX_ITEMS
     candidates: Annotated[int, Field(ge=1, le=MAX_CANDIDATES)] | None = None
@@ -332,6 +339,19 @@ class NamedArticle(BaseModel):
     value: str
 
 
+class CorrectedWord(BaseModel):
+    word: str = Field(description="As the question has it; no document has this word.")
+    correction: str
+
+
+class ExpandedWords(BaseModel):
+    words: str = Field(description="As the question has them.")
+    also: list[str] = Field(description="What was searched for beside them.")
+    why: Literal["spelling", "abbreviation", "synonym"] = Field(
+        description="spelling: other ways to write the same word, such as Greek letters or hyphens."
+    )
+
+
 class InterpretedQuestion(BaseModel):
     """What was searched for instead of the question as it is."""
 
@@ -340,6 +360,10 @@ class InterpretedQuestion(BaseModel):
     )
     restriction: str | None = Field(description="What they must be like, in PubMed's notation.")
     identifiers: list[NamedArticle] = Field(description="The articles that the question names, if it does.")
+    corrections: list[CorrectedWord] = Field(
+        description="Words that were searched for instead of misspelt ones; none with literal."
+    )
+    expansions: list[ExpandedWords] = Field(description="What was searched for, too; none with literal.")
 
 
 class Counted(BaseModel):
@@ -581,7 +605,7 @@ def search_answer(
         degraded_reason=answer.degraded,
         condensed=answer.condensed,
         confidence=answer_confidence(answer.confidence),
-        interpretation=_interpreted(answer.interpretation),
+        interpretation=_interpreted(answer),
         order=answer.options.order,
         offset=answer.options.offset,
         next_offset=answer.next_offset,
@@ -606,13 +630,25 @@ def answer_confidence(confidence: Confidence | None) -> AnswerConfidence | None:
     )
 
 
-def _interpreted(found: Interpretation | None) -> InterpretedQuestion | None:
-    if found is None:
+def _interpreted(answer: Answer) -> InterpretedQuestion | None:
+    found, reading = answer.interpretation, answer.reading
+    if found is None and not reading:
         return None
+    restriction = found.restriction if found else None
     return InterpretedQuestion(
-        words=found.words,
-        restriction=None if found.restriction is None else str(found.restriction),
-        identifiers=[NamedArticle(kind=each.kind, value=each.value) for each in found.identifiers],
+        words=reading.text if reading else found.words if found else "",
+        restriction=None if restriction is None else str(restriction),
+        identifiers=[
+            NamedArticle(kind=each.kind, value=each.value) for each in (found.identifiers if found else ())
+        ],
+        corrections=[
+            CorrectedWord(word=each.word, correction=each.correction)
+            for each in (reading.corrections if reading else ())
+        ],
+        expansions=[
+            ExpandedWords(words=each.words, also=[*each.also], why=each.why)
+            for each in (reading.expansions if reading else ())
+        ],
     )
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from bioqa.app.exports.links import pubmed_link
 from bioqa.app.exports.standing import WARNINGS
 from bioqa.app.http.metadata import CitationMetadata
-from bioqa.app.http.schemas import SearchAnswer, StoredDocument, WithStanding
+from bioqa.app.http.schemas import InterpretedQuestion, SearchAnswer, StoredDocument, WithStanding
 from bioqa.bioasq.metadata import Standing
 from bioqa.models.answers.confidence import Level
 
@@ -168,6 +168,19 @@ def _warning_of_all(answer: SearchAnswer) -> str | None:
         "DOUBTED BY THEIR JOURNALS": [each.pmid for each in answer.documents if each.standing == "concern"],
     }
     return "; ".join(f"{words}: {', '.join(pmids)}" for words, pmids in named.items() if pmids) or None
+
+
+def _read(interpretation: InterpretedQuestion) -> list[str]:
+    """What was searched for beside the words of the question, or instead of them."""
+    notes = []
+    if interpretation.corrections:
+        taken = ", ".join(each.correction for each in interpretation.corrections)
+        asked = ", ".join(each.word for each in interpretation.corrections)
+        notes.append(f"results for {taken}, as no article has {asked}; literal searches for {asked}")
+    if interpretation.expansions:
+        also = "; ".join(f"{each.words}: {', '.join(each.also)}" for each in interpretation.expansions)
+        notes.append(f"searched for, too: {also}")
+    return notes
 
 
 def _nothing(answer: SearchAnswer) -> str:

@@ -181,6 +181,13 @@ class _Tools:
             int | None,
             Field(ge=0, lt=1000, description="next_offset of the result before, for more articles."),
         ] = None,
+        literal: Annotated[
+            bool | None,
+            Field(
+                description="Search for these very words: no other spellings, abbreviations, synonyms or "
+                "corrections."
+            ),
+        ] = None,
     ) -> SearchResult:
         """Find the MEDLINE articles, and the sentences in their titles and abstracts, that answer a
         biomedical question, best first. Every sentence has its PMID, URL, section and offsets to cite.
@@ -204,6 +211,7 @@ class _Tools:
                 "exclude_retracted": exclude_retracted,
                 "order": order,
                 "offset": offset,
+                "literal": literal,
             }
         )
         return search_result(await self._backend.search(asked))

@@ -10,7 +10,9 @@ from bioqa.indexer.medline.events import Event
 from bioqa.indexer.releases.folder_shelf import CurrentFolder
 from bioqa.indexer.search.base import Applied, IndexStats
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.reading import Reading
 from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.wording import Wording
 
 
 class ServingIndex:
@@ -24,24 +26,29 @@ class ServingIndex:
         self._path = path
         self._lock = threading.Lock()
         self._current = CurrentFolder(path)
-        self._opened = TantivyIndex.open(self._current.folder)
+        self._opened = TantivyIndex.open(self._current.folder, path)
 
     @property
     def name(self) -> str:
         return self._opened.name
 
-    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
+    def read(self, question: str) -> Reading:
+        return self._index().read(question)
+
+    def search(
+        self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Candidate]:
         return self._index().search(question, size, filters)
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
+        self, questions: Sequence[str | Wording], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
         return self._index().search_many(questions, size, filters)
 
     def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
         return self._index().newest(filters, size)
 
-    def count(self, question: str | None, filters: Filters = NO_FILTERS) -> int:
+    def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
         return self._index().count(question, filters)
 
     def condense(self, question: str) -> str:
@@ -67,6 +74,6 @@ class ServingIndex:
             if self._current.moved():
                 current = CurrentFolder(self._path)
                 if current.folder != self._current.folder:
-                    self._opened = TantivyIndex.open(current.folder)
+                    self._opened = TantivyIndex.open(current.folder, self._path)
                 self._current = current
             return self._opened

@@ -7,6 +7,8 @@ from typing import Protocol
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.medline.events import Event
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.wording import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,13 @@ class SearchIndex(Protocol):
         """Make all writes visible and durable."""
         ...
 
-    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
+    def read(self, question: str) -> Reading:
+        """Read a question with what the index knows of words: see ``bioqa.indexer.search.reading``."""
+        ...
+
+    def search(
+        self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Candidate]:
         """Return the ``size`` best documents, best first; ties in ascending order of PMIDs (as numbers).
 
         Filters decide which documents are found, and change no score.
@@ -79,7 +87,7 @@ class SearchIndex(Protocol):
         ...
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
+        self, questions: Sequence[str | Wording], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
         """Search for each question, in as few round trips as the back end allows."""
         ...
@@ -95,7 +103,7 @@ class SearchIndex(Protocol):
         of PMIDs."""
         ...
 
-    def count(self, question: str | None, filters: Filters = NO_FILTERS) -> int:
+    def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
         """Return how many documents pass and contain a word of the question; without one, how many pass."""
         ...
 

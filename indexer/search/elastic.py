@@ -26,6 +26,7 @@ from bioqa.indexer.search.base import Applied, IndexStats, Rejection
 from bioqa.indexer.search.bulk import ORDER_BITS, BulkWriter, Operation, Outcome, Response, Unfinished
 from bioqa.indexer.search.condensing import condensed, is_long, words_of
 from bioqa.indexer.search.connection import engine_errors
+from bioqa.indexer.search.elastic_evidence import ElasticEvidence
 from bioqa.indexer.search.faults import (
     FORBIDDEN,
     MISSING,
@@ -54,7 +55,10 @@ from bioqa.indexer.search.query import (
     read_term_vectors,
     request,
 )
+from bioqa.indexer.search.reading import Reading, read
 from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
+from bioqa.indexer.search.synonyms import SynonymsFile
+from bioqa.indexer.search.wording import Wording
 
 PMIDS_PER_REQUEST = 1000
 """Documents looked up by one request."""
@@ -79,6 +83,7 @@ class ElasticIndex:
         # Writes go to the index by its own name, as an alias may be moved meanwhile.
         self._writer = BulkWriter(client, IndexAddress(address.hosts, self.name), patience_s)
         self._next_order: int | None = None
+        self._synonyms = SynonymsFile(None)
 
     @classmethod
     def create(
@@ -176,8 +181,33 @@ class ElasticIndex:
 
     # Reading
 
-    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
-        if size < 1 or not (text := clean(question)):
+    def evidence(self) -> ElasticEvidence:
+        return ElasticEvidence(self._ask)
+
+    def read(self, question: str) -> Reading:
+        return read(question, self.evidence(), self._synonyms.current())
+
+    def _ask(self, searches: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        """Make several searches in one request."""
+        lines: list[Mapping[str, Any]] = []
+        for search in searches:
+            lines += [{"allow_partial_search_results": False}, search]
+        with engine_errors(self.address):
+            answers: list[dict[str, Any]] = self.client.msearch(
+                index=self.address.name, search_type=self._search_type, searches=lines
+            ).body["responses"]
+            if len(answers) != len(searches):
+                raise ValueError("not one answer for each search")
+            for answer in answers:
+                if answer["status"] >= 300:
+                    raise BioqaError(describe_fault(answer["error"], answer["status"], self.address))
+                require_whole(answer, self.address)
+            return answers
+
+    def search(
+        self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Candidate]:
+        if size < 1 or not (text := _cleaned(question)):
             return []
         with engine_errors(self.address):
             answer = self.client.search(
@@ -190,10 +220,10 @@ class ElasticIndex:
             return self._candidates(answer.body)
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
+        self, questions: Sequence[str | Wording], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
-        texts = [clean(question) if size >= 1 else "" for question in questions]
-        candidates: dict[str, list[Candidate]] = {"": []}
+        texts = [_cleaned(question) if size >= 1 else "" for question in questions]
+        candidates: dict[str | Wording, list[Candidate]] = {"": []}
         distinct = list(dict.fromkeys(text for text in texts if text))
         for begin in range(0, len(distinct), QUESTIONS_PER_REQUEST):
             chunk = distinct[begin : begin + QUESTIONS_PER_REQUEST]
@@ -212,8 +242,8 @@ class ElasticIndex:
             require_whole(answer.body, self.address)
             return [from_source(hit["_source"]) for hit in answer["hits"]["hits"]]
 
-    def count(self, question: str | None, filters: Filters = NO_FILTERS) -> int:
-        text = question if question is None else clean(question)
+    def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
+        text = question if question is None else _cleaned(question)
         if text == "":
             return 0
         with engine_errors(self.address):
@@ -227,7 +257,7 @@ class ElasticIndex:
             require_whole(answer.body, self.address)
             return int(answer["hits"]["total"]["value"])
 
-    def _msearch(self, texts: Sequence[str], size: int, filters: Filters) -> list[list[Candidate]]:
+    def _msearch(self, texts: Sequence[str | Wording], size: int, filters: Filters) -> list[list[Candidate]]:
         searches: list[dict[str, Any]] = []
         for text in texts:
             searches.append({"preference": preference(text), "allow_partial_search_results": False})
@@ -484,6 +514,10 @@ def _found_or_not(
 
 def _may_pass(fault: Mapping[str, Any], address: IndexAddress) -> bool:
     return fault["type"] not in (MISSING, FORBIDDEN) and not lasting_state(fault, address.name)
+
+
+def _cleaned(question: str | Wording) -> str | Wording:
+    return clean(question) if isinstance(question, str) else question
 
 
 def _all_shards(answer: Mapping[str, Any], address: IndexAddress) -> None:

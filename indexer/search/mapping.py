@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from bioqa.bioasq.characters import MARKS, in_other_forms
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.metadata import NO_METADATA
 from bioqa.indexer.medline.packed import PackedMetadata
@@ -23,6 +24,9 @@ TEXT = "text"
 METADATA = "metadata"
 TITLE, KEYS = "title", "keys"
 """For filters: the title's words, and see ``bioqa.indexer.search.keys``."""
+
+DEFINED = "defined"
+"""Abbreviations and their long forms: see ``bioqa.indexer.search.defined``."""
 
 ANALYZER = "bioqa"
 
@@ -54,8 +58,8 @@ def index_body(shape: Shape, notes: Mapping[str, Any]) -> dict[str, Any]:
         },
         "mappings": {
             "dynamic": "strict",
-            # Keys are made of the rest of a document, and would double it.
-            "_source": {"excludes": [KEYS]},
+            # Both are made of the rest of a document, and would double it.
+            "_source": {"excludes": [KEYS, DEFINED]},
             "_meta": {"bioqa": dict(notes)},
             "properties": deepcopy(_PROPERTIES),
         },
@@ -66,9 +70,15 @@ _ANALYSIS = {
     "analyzer": {
         ANALYZER: {
             "type": "custom",
+            "char_filter": ["otherwise", "marks"],
             "tokenizer": "letters_and_digits",
             "filter": ["lowercase", "asciifolding", "question_words", "stems"],
         }
+    },
+    "char_filter": {
+        # As bioqa.bioasq.characters does it for questions, as far as asciifolding does not.
+        "otherwise": {"type": "mapping", "mappings": [f"{old} => {new}" for old, new in in_other_forms()]},
+        "marks": {"type": "pattern_replace", "pattern": MARKS, "replacement": ""},
     },
     "tokenizer": {"letters_and_digits": {"type": "pattern", "pattern": r"[^\p{L}\p{N}]+"}},
     "filter": {
@@ -99,6 +109,7 @@ _PROPERTIES: dict[str, Any] = {
     # Only in tombstones, which have PMID and order of a deleted document and nothing else.
     "deleted": {"type": "boolean", "index": False},
     KEYS: {"type": "keyword", "doc_values": False},
+    DEFINED: {"type": "keyword", "ignore_above": 1000},
     # Positions are for phrases, and are read for nothing else.
     TEXT: {"type": "text", "analyzer": ANALYZER, "similarity": ANALYZER, "index_options": "positions"},
 }
@@ -121,6 +132,7 @@ def source(record: Record, order: int) -> bytes:
         "abstract_sentences": layout[in_abstract:parts_at],
         "parts": layout[parts_at:],
         KEYS: record.keys.splitlines(),
+        DEFINED: record.defined.splitlines(),
     }
     if record.published != NO_DATE:
         stored["published"] = date.fromordinal(record.published).isoformat()

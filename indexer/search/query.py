@@ -20,11 +20,12 @@ from bioqa.indexer.search.conditions import (
 )
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.mapping import KEYS, TEXT, TITLE
+from bioqa.indexer.search.wording import Best, Every, Wording, Words, texts
 
 _FIELDS: dict[Place, str] = {"title": TITLE, "text": TEXT}
 
 
-def request(text: str, size: int, filters: Filters = NO_FILTERS) -> dict[str, Any]:
+def request(text: str | Wording, size: int, filters: Filters = NO_FILTERS) -> dict[str, Any]:
     """Build the search for a question's best documents."""
     return {
         "query": query(text, filters),
@@ -44,16 +45,31 @@ def newest_request(filters: Filters, size: int) -> dict[str, Any]:
     }
 
 
-def query(text: str | None, filters: Filters) -> dict[str, Any]:
-    """Build a match query, in which no character of the question acts as an operator. Without a question,
-    all documents match that pass."""
+def query(text: str | Wording | None, filters: Filters) -> dict[str, Any]:
+    """Build a query, in which no character of the question acts as an operator. Without a question, all
+    documents match that pass."""
     restriction = filters.condition()
     passing = [condition_query(part) for part in restriction.parts]
     if text is None:
         # Tombstones have no such field.
         return {"bool": {"filter": [{"exists": {"field": "has_title"}}, *passing]}}
-    matching: dict[str, Any] = {"match": {TEXT: {"query": text}}}
+    matching = wording_query(Words(text) if isinstance(text, str) else text)
     return {"bool": {"must": matching, "filter": passing}} if passing else matching
+
+
+def wording_query(wording: Wording) -> dict[str, Any]:
+    """Build the query for what a wording says."""
+    match wording:
+        case Words(text, 1.0):
+            return {"match": {TEXT: {"query": clean(text)}}}
+        case Words(text, weight):
+            return {"match": {TEXT: {"query": clean(text), "boost": weight}}}
+        case Every(()) | Best(()):
+            return {"match_none": {}}
+        case Every(parts, weight):
+            return {"bool": {"should": [*map(wording_query, parts)], "boost": weight}}
+        case Best(ways, weight):
+            return {"dis_max": {"queries": [*map(wording_query, ways)], "boost": weight}}
 
 
 def condition_query(condition: Condition) -> dict[str, Any]:
@@ -93,9 +109,10 @@ def clean(question: str) -> str:
     return question.encode("utf-8", "ignore").decode().strip()
 
 
-def preference(text: str) -> str:
+def preference(text: str | Wording) -> str:
     """Route equal questions to the same shard copies, as scores of copies may differ in the last digits."""
-    return f"q{zlib.crc32(text.encode())}"
+    words = text if isinstance(text, str) else " ".join(texts(text))
+    return f"q{zlib.crc32(clean(words).encode())}"
 
 
 def read_term_vectors(

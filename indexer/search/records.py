@@ -13,6 +13,7 @@ from bioqa.bioasq.domain import Document, Part, Sentence
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.metadata import Metadata
 from bioqa.indexer.medline.packed import packed, unpacked
+from bioqa.indexer.search.defined import terms
 from bioqa.indexer.search.keys import keys
 
 PMID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
@@ -37,6 +38,8 @@ class Record(NamedTuple):
     """JSON; see ``bioqa.indexer.medline.packed``. Empty if there is none."""
     keys: str = ""
     """One a line; see ``bioqa.indexer.search.keys``. Indexed, but not stored."""
+    defined: str = ""
+    """One a line; see ``bioqa.indexer.search.defined``. Indexed, but not stored."""
 
 
 EncodedEvent = Record | int
@@ -70,6 +73,7 @@ def encode(document: Document) -> Record:
         struct.pack(f"<{len(numbers)}I", *numbers),
         packed(document.metadata),
         "\n".join(sorted(keys(document))),
+        "\n".join(sorted({*terms(document.title, document.abstract)})),
     )
 
 

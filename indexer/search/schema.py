@@ -4,18 +4,22 @@ from typing import Any
 
 import tantivy
 
+from bioqa.bioasq.characters import strings_otherwise
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.records import Record, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 
 TEXT = "text"
-"""The searched field, with two values: title and abstract."""
+"""The searched field: title, abstract, and the words of them that the analyser would otherwise not find."""
 
 TITLE = "title"
 """The title's words alone, for filters."""
 
 KEYS = "keys"
 """What filters look documents up by: see ``bioqa.indexer.search.keys``."""
+
+DEFINED = "defined"
+"""Abbreviations and their long forms: see ``bioqa.indexer.search.defined``."""
 
 ANALYZER, LINES = "bioqa", "lines"
 
@@ -60,6 +64,7 @@ def schema() -> Any:
     builder.add_text_field(TEXT, stored=True, tokenizer_name=ANALYZER, index_option="position")
     builder.add_text_field(TITLE, tokenizer_name=ANALYZER, index_option="position")
     builder.add_text_field(KEYS, tokenizer_name=LINES, index_option="basic")
+    builder.add_text_field(DEFINED, tokenizer_name=LINES, index_option="basic")
     builder.add_bytes_field("layout", stored=True)
     builder.add_bytes_field("metadata", stored=True)
     return builder.build()
@@ -74,15 +79,19 @@ def to_stored(record: Record) -> Any:
     document.add_unsigned("has_abstract", int(bool(record.abstract)))
     document.add_text(TEXT, record.title)
     document.add_text(TEXT, record.abstract)
+    for text in filter(None, map(strings_otherwise, (record.title, record.abstract))):
+        document.add_text(TEXT, text)
     document.add_text(TITLE, record.title)
     document.add_text(KEYS, record.keys)
+    if record.defined:
+        document.add_text(DEFINED, record.defined)
     document.add_bytes("layout", record.layout)
     document.add_bytes("metadata", record.metadata)
     return document
 
 
 def from_stored(stored: Any) -> Document:
-    title, abstract = stored.get_all(TEXT)
+    title, abstract = stored.get_all(TEXT)[:2]
     pmid, version, published, layout, metadata = map(stored.get_first, _STORED)
     return decode(Record(pmid, version, published, title, abstract, layout, metadata=metadata))
 

@@ -24,10 +24,14 @@ from bioqa.indexer.search.condensing import condensed, is_long, words_of
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.folder import IndexFolder, Links
 from bioqa.indexer.search.query import clean
+from bioqa.indexer.search.reading import Reading, read
 from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
 from bioqa.indexer.search.schema import TEXT, from_stored, register, schema, to_stored
 from bioqa.indexer.search.segments import META, Sizes, check_checksums, check_footers, check_sizes, damaged
+from bioqa.indexer.search.synonyms import FILE, Synonyms, SynonymsFile
+from bioqa.indexer.search.tantivy_evidence import TantivyEvidence
 from bioqa.indexer.search.tantivy_query import QueryMaker
+from bioqa.indexer.search.wording import Wording
 
 PMIDS_PER_QUERY = 1000
 """PMIDs looked up by one query."""
@@ -56,13 +60,17 @@ class TantivyIndex:
     Commits of other processes are visible to the next ``search``, ``get`` or ``stats``.
     """
 
-    def __init__(self, folder: IndexFolder, index: Any, links: Links | None = None) -> None:
-        """``links``: the folder in which ``index`` was opened, if it is not ``folder``."""
+    def __init__(
+        self, folder: IndexFolder, index: Any, links: Links | None = None, synonyms: Path | None = None
+    ) -> None:
+        """``links``: the folder in which ``index`` was opened, if it is not ``folder``. ``synonyms``: the one
+        with the file of synonyms, if it is another one."""
         self._folder = folder
         self._index = index
         self._links = links
         self._schema = index.schema
         self._make = QueryMaker(index.schema)
+        self._synonyms = SynonymsFile((synonyms or folder.path) / FILE)
         register(index)
         index.config_reader("manual")
         self._sizes: Sizes = ()
@@ -85,7 +93,7 @@ class TantivyIndex:
             return cls(index_folder, tantivy.Index(schema(), str(folder), reuse=True))
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
+    def open(cls, folder: Path, synonyms: Path | None = None) -> Self:
         """Open the index in ``folder``, which may be read-only.
 
         Raises ``BioqaError`` if there is none that this version can read.
@@ -94,12 +102,12 @@ class TantivyIndex:
         with tantivy_errors(folder):
             check_footers(folder)
             try:
-                return cls(index_folder, tantivy.Index.open(str(folder)))
+                return cls(index_folder, tantivy.Index.open(str(folder)), None, synonyms)
             except ValueError as error:
                 if CANNOT_LOCK not in str(error):
                     raise
             links = Links(folder)
-            return cls(index_folder, tantivy.Index.open(str(links.path)), links)
+            return cls(index_folder, tantivy.Index.open(str(links.path)), links, synonyms)
 
     def __enter__(self) -> Self:
         return self
@@ -122,7 +130,20 @@ class TantivyIndex:
 
     # Reading
 
-    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
+    def evidence(self) -> TantivyEvidence:
+        return TantivyEvidence(self._searcher(), self._make)
+
+    def read(self, question: str) -> Reading:
+        with tantivy_errors(self._folder.path):
+            return read(question, self.evidence(), self.synonyms())
+
+    def synonyms(self) -> Synonyms:
+        """The synonyms beside the index, as of the last ``bioqa synonyms``."""
+        return self._synonyms.current()
+
+    def search(
+        self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Candidate]:
         with tantivy_errors(self._folder.path):
             query = self._make.query(question, filters)
             if query is None or size < 1:
@@ -133,7 +154,7 @@ class TantivyIndex:
             return [Candidate(from_stored(searcher.doc(address)), score) for score, _, address in best]
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
+        self, questions: Sequence[str | Wording], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
         return [self.search(question, size, filters) for question in questions]
 
@@ -146,7 +167,7 @@ class TantivyIndex:
             newest = sorted(hits, key=lambda hit: (-hit[0], -hit[1]))[:size]
             return [from_stored(searcher.doc(address)) for _, _, address in newest]
 
-    def count(self, question: str | None, filters: Filters = NO_FILTERS) -> int:
+    def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
         with tantivy_errors(self._folder.path):
             query = self._make.query(question, filters)
             return 0 if query is None else int(self._searcher().search(query, limit=1).count)

@@ -22,9 +22,11 @@ from bioqa.indexer.search.conditions import (
     Published,
     Without,
 )
+from bioqa.indexer.search.evidence import SHORTEST_BEGINNING
 from bioqa.indexer.search.filters import Filters
 from bioqa.indexer.search.records import NO_DATE
 from bioqa.indexer.search.schema import KEYS, TEXT, TITLE, analyzer
+from bioqa.indexer.search.wording import Best, Every, Wording, Words
 
 _WORD = re.compile(r"[^\W_]+")
 """Words as the analyser splits them, which does not tell their positions."""
@@ -39,29 +41,62 @@ class QueryMaker:
         self._schema = schema
         self._analyzer = analyzer()
 
-    def query(self, question: str | None, filters: Filters) -> Any:
-        """A disjunction of the question's words, weighted by frequency, among the documents that pass; None
-        if it has no word. Without a question, all documents that pass, with one score."""
+    def query(self, question: str | Wording | None, filters: Filters) -> Any:
+        """What matches a question, among the documents that pass; None if it has no word. Without a question,
+        all documents that pass, with one score."""
         restriction = filters.condition()
         if question is None:
             return self.condition(restriction)
-        words = Counter(self.words(question))
-        if not words:
-            return None
         make, occur = tantivy.Query, tantivy.Occur
-        matching = make.boolean_query(
-            [
-                (
-                    occur.Should,
-                    make.boost_query(make.term_query(self._schema, TEXT, word, "freq"), float(times)),
-                )
-                for word, times in words.items()
-            ]
-        )
+        matching = self.wording(Words(question) if isinstance(question, str) else question)
+        if matching is None:
+            return None
         if not restriction.parts:
             return matching
         passing = make.const_score_query(self.condition(restriction), 0.0)
         return make.boolean_query([(occur.Must, matching), (occur.Must, passing)])
+
+    def wording(self, wording: Wording) -> Any:
+        """What matches a wording; None if it has no word. Words are weighted by their frequency in it."""
+        make, occur = tantivy.Query, tantivy.Occur
+        match wording:
+            case Words(text, weight):
+                found = [
+                    self._boosted(make.term_query(self._schema, TEXT, word, "freq"), times * weight)
+                    for word, times in Counter(self.words(text)).items()
+                ]
+                return make.boolean_query([(occur.Should, each) for each in found]) if found else None
+            case Every(parts, weight):
+                found = [each for part in parts if (each := self.wording(part)) is not None]
+                query = make.boolean_query([(occur.Should, each) for each in found]) if found else None
+                return self._boosted(query, weight)
+            case Best(ways, weight):
+                found = [each for way in ways if (each := self.wording(way)) is not None]
+                return self._boosted(make.disjunction_max_query(found), weight) if found else None
+
+    def _boosted(self, query: Any, weight: float) -> Any:
+        return query if query is None or weight == 1.0 else tantivy.Query.boost_query(query, float(weight))
+
+    def phrase(self, text: str) -> Any:
+        """The documents with this phrase; None if it has no word."""
+        placed = [*self._placed_words(text)]
+        return self._phrase(TEXT, placed) if placed else None
+
+    def near(self, word: str) -> list[Any]:
+        """The documents with words whose stem is one edit from the word's; those with a stem that the word
+        begins with; and those with a stem one edit from such a beginning."""
+        make, occur = tantivy.Query, tantivy.Occur
+        begins = [word[:length] for length in range(SHORTEST_BEGINNING, len(word))]
+        alternatives = (
+            [make.fuzzy_term_query(self._schema, TEXT, stem) for stem in self.words(word)],
+            [self._has(TEXT, begin) for begin in begins],
+            [make.fuzzy_term_query(self._schema, TEXT, begin) for begin in begins[1:]],
+        )
+        return [
+            make.boolean_query([(occur.Should, query) for query in queries])
+            for queries in alternatives
+            if queries
+        ]
 
     def condition(self, condition: Condition) -> Any:
         """The documents that meet a condition; their scores mean nothing."""
@@ -121,7 +156,7 @@ class QueryMaker:
         return tantivy.Query.boolean_query([(tantivy.Occur.Should, dated), (tantivy.Occur.Should, undated)])
 
     def words(self, text: str) -> list[str]:
-        """Split a text into the terms by which documents are found."""
+        """The words of a text, as the analyser has them."""
         # JSON escapes may contain lone surrogates, which UTF-8 cannot encode.
         words: list[str] = self._analyzer.analyze(text.encode("utf-8", "ignore").decode())
         return words

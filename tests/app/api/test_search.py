@@ -175,3 +175,37 @@ def test_a_time_limit_that_is_none_is_refused(client: TestClient) -> None:
     for asked in (99, 0, -1, 3_600_001, "500", 1.5):
         problem = is_problem(client.post("/v1/search", json={"body": BODY, "timeout_ms": asked}), 422)
         assert fields(problem) == ["timeout_ms"]
+
+
+def test_what_was_searched_for_instead_is_told(client: TestClient) -> None:
+    answer = client.post("/v1/search", json={"body": "Is metforminn better?"}).json()
+    assert answer["body"] == "Is metforminn better?"
+    assert answer["interpretation"] == {
+        "words": "Is metformin better?",
+        "restriction": None,
+        "identifiers": [],
+        "corrections": [{"word": "metforminn", "correction": "metformin"}],
+        "expansions": [],
+    }
+    assert answer["documents"]
+    assert answer == answer | client.post(
+        "/v1/search", json={"body": "Is metforminn better?", "literal": None}
+    ).json() | {"timings_ms": answer["timings_ms"]}
+
+
+def test_a_question_may_be_taken_literally(client: TestClient) -> None:
+    for answer in (
+        client.post("/v1/search", json={"body": "metforminn", "literal": True}).json(),
+        client.get("/v1/search", params={"body": "metforminn", "literal": "true"}).json(),
+    ):
+        assert (answer["interpretation"], answer["documents"]) == (None, [])
+
+
+def test_words_of_a_query_are_read_too(client: TestClient) -> None:
+    answer = client.post("/v1/search", json={"body": "metforminn AND better[ti]", "syntax": "always"}).json()
+    assert [each["correction"] for each in answer["interpretation"]["corrections"]] == ["metformin"]
+
+
+@pytest.mark.parametrize("body", ["\u200b\u00ad\ufeff", "x" * 10_000, "a-" * 400, "α" * 900, "(" * 900])
+def test_odd_questions_are_answered(client: TestClient, body: str) -> None:
+    assert client.post("/v1/search", json={"body": body}).status_code in (200, 422)

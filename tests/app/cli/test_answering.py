@@ -94,3 +94,31 @@ def test_ask_says_that_an_answer_is_weak_and_names_the_language(run: Run, index_
     assert "Probably nothing that was found answers the question" in out
     assert "The question seems to be in French" in out
     assert "robably" not in run("ask", "Is metformin better than placebo?", "--index", index_folder).out
+
+
+def test_ask_tells_what_was_searched_for_instead(run: Run, index_folder: Path) -> None:
+    asked = ("ask", "Is metforminn better?", "--index", index_folder)
+    result = run(*asked)
+    assert "Results for metformin; search for metforminn instead with --literal" in result.out
+    assert "Effects of metformin in cohort" in result.out
+    literal = run(*asked, "--literal")
+    assert "Results for" not in literal.out
+    assert "Effects of metformin in cohort" not in literal.out
+
+
+def test_batch_corrects_words_and_writes_bioasqs_form(run: Run, index_folder: Path, tmp_path: Path) -> None:
+    testset = tmp_path / "testset.json"
+    testset.write_text(json.dumps({"questions": [{"id": "a", "body": "Metforminn?", "type": "yesno"}]}))
+    found = {}
+    for name, option in (("read", ()), ("literal", ("--literal",))):
+        output = tmp_path / f"{name}.json"
+        assert run("batch", testset, "-o", output, "--index", index_folder, *option).code == 0
+        submission = read_json(output)
+        assert not validate(submission)
+        assert isinstance(submission, dict)
+        (question,) = submission["questions"]
+        assert set(question) == {"id", "body", "type", "documents", "snippets"}
+        assert question["body"] == "Metforminn?"
+        found[name] = question["documents"]
+    assert found["read"]
+    assert found["literal"] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.answering import Answerer, SearchOptions
 from bioqa.app.cli.batch import answer_batch
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.errors import BioqaError
@@ -70,7 +70,9 @@ def test_the_journal_of_another_job_is_not_used(answerer: Answerer, output: Path
         ranker = OtherRanker() if other == "ranker" else CountingRanker()
         questions = [*QUESTIONS[:5], Question("q5", "Other?")] if other == "questions" else QUESTIONS
         candidates = 50 if other == "candidates" else 100
-        answer_batch(Answerer(answerer.index, ranker), questions, output, candidates)
+        answer_batch(
+            Answerer(answerer.index, ranker), questions, output, SearchOptions(candidates=candidates)
+        )
         assert len(ranker.asked) == 6
         output.unlink()
 

@@ -1,0 +1,81 @@
+"""Equal text in other code points, made one form: for searching and matching only, never for what is stored.
+
+NFKC makes composed letters of decomposed ones, and usual letters of ligatures, full-width and mathematical
+ones; combining marks that no letter is composed with are dropped, as are characters that show nothing (soft
+hyphens, zero-width spaces and joiners, marks of direction). Typographic hyphens and apostrophes become those
+of ASCII.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_MARKS = re.compile("[\u0300-\u036f\u0483-\u0487\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+_PLAIN = str.maketrans(dict.fromkeys("‐‑‒–−﹣－", "-") | dict.fromkeys("’ʼ‘`´′＇", "'"))
+
+MARKS = r"[\u0300-\u036F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFE00-\uFE0F\uFEFF]"
+"""The commoner ones of the characters that are dropped, as a class of Java's regular expressions."""
+
+_OTHERWISE = re.compile(
+    # What the engines' own folding of accents leaves as it is, or splits a word at.
+    f"(?:{_INVISIBLE.pattern}|{_MARKS.pattern}"
+    "|[\u00b5\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u03d0-\u03f5\u1f00-\u1fff\u2100-\u2138\u2160-\u217f"
+    "\ufb00-\ufb4f\uff00-\uffef\U0001d400-\U0001d7ff])"
+)
+_STRING = re.compile(r"\S+")
+
+
+def normalised(text: str) -> str:
+    """The text in one form; its offsets are not those of the original."""
+    if text.isascii():
+        return text
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text.translate(_PLAIN))).translate(_PLAIN)
+    return _without_greek_accents(_MARKS.sub("", text))
+
+
+def strings_otherwise(text: str) -> str:
+    """The normalised forms of the strings between white space that an index would otherwise not find, joined
+    by spaces; usually empty."""
+    if text.isascii() or not _OTHERWISE.search(text):
+        return ""
+    found = [m.group() for m in _STRING.finditer(text) if _OTHERWISE.search(m.group())]
+    return " ".join(filter(None, map(normalised, found)))
+
+
+def in_other_forms() -> Iterator[tuple[str, str]]:
+    """Yield characters of two bytes, outside ASCII, with what ``normalised`` makes of them, for engines that
+    have only a list: those that their folding of accents leaves as they are."""
+    for code in (
+        0xB5,
+        *range(0x386, 0x3D0),
+        *range(0x3D0, 0x3F6),
+        *range(0x1F00, 0x2000),
+        *range(0x2100, 0x2180),
+    ):
+        character = chr(code)
+        made = normalised(character)
+        if made != character and made.strip() and made.isalnum():
+            yield character, made
+
+
+def _without_greek_accents(text: str) -> str:
+    if not _GREEK_ACCENTED.search(text):
+        return text
+    return _GREEK_ACCENTED.sub(lambda m: unicodedata.normalize("NFD", m.group())[0], text)
+
+
+_GREEK_ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff]")
+
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η",
+    "theta": "θ", "iota": "ι", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π",
+    "rho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω",
+}  # fmt: skip
+"""Letters by their names."""
+
+GREEK_NAMES = {letter: name for name, letter in GREEK.items()} | {"ς": "sigma"}
+"""Names by letters."""

@@ -1,0 +1,228 @@
+"""Synonyms of MeSH: the entry terms of its descriptors, in a file beside an index.
+
+The file is SQLite, so that a question costs a look-up rather than the memory for a quarter of a million
+terms. ``bioqa synonyms`` makes it once of NLM's descriptor file (desc2026.xml, plain or gzip).
+"""
+
+import gzip
+import sqlite3
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import BinaryIO, cast
+
+from lxml import etree
+
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.formats import GZIP_MAGIC, HEAD_BYTES, refuse_packed
+from bioqa.bioasq.jsonfile import write_bytes
+from bioqa.indexer.search.defined import long_key
+
+FILE = "synonyms.sqlite"
+"""Name of the file in an index's folder."""
+
+FORMAT = 1
+
+MOST_TERMS = 8
+"""Synonyms of one phrase of a question."""
+
+_CHUNK = 1 << 16
+_ROOT, _RECORD = "DescriptorRecordSet", "DescriptorRecord"
+
+
+class SynonymsError(BioqaError):
+    """A descriptor file, or a file of synonyms, cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A descriptor's terms for its preferred concept, the preferred term first.
+
+    Its other concepts are narrower or only related, and no synonyms."""
+
+    ui: str
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What was written."""
+
+    descriptors: int
+    """With more than one term."""
+    terms: int
+
+
+class Synonyms:
+    """The synonyms in a file; none if there is no file. Threads may share it."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Raises SynonymsError if the file cannot be used."""
+        self._lock = Lock()
+        self._path = path
+        self._database = None
+        if path is None or not path.exists():
+            return
+        try:
+            # Immutable: a new file replaces the old one, and is never written in place.
+            uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+            self._database = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            (found,) = self._database.execute("PRAGMA user_version").fetchone()
+            self._database.execute("SELECT key, descriptor, term FROM terms LIMIT 1").fetchall()
+        except sqlite3.Error as error:
+            raise SynonymsError(f"{path} is not a file of synonyms: {error}; make it anew") from error
+        if found != FORMAT:
+            raise SynonymsError(f"{path} has format {found}, and this bioqa reads {FORMAT}; make it anew")
+
+    def __bool__(self) -> bool:
+        return self._database is not None
+
+    def of(self, keys: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """The synonyms of phrases by their keys (``long_key``), without those that have the same key.
+
+        A phrase within another one that has synonyms is left out."""
+        if self._database is None or not keys:
+            return {}
+        marks = ",".join("?" * len(keys))
+        query = (
+            "SELECT asked.key, other.key, other.term FROM terms AS asked JOIN terms AS other "  # noqa: S608
+            f"USING (descriptor) WHERE asked.key IN ({marks}) AND other.key <> asked.key ORDER BY other.rowid"
+        )  # only marks are put in
+        try:
+            with self._lock:
+                rows = self._database.execute(query, [*keys]).fetchall()
+        except sqlite3.Error as error:
+            raise SynonymsError(f"{self._path} cannot be read: {error}") from error
+        found: dict[str, dict[str, str]] = {}
+        for asked, key, term in rows:
+            found.setdefault(asked, {}).setdefault(key, term)
+        return {
+            asked: [*terms.values()][:MOST_TERMS]
+            for asked, terms in found.items()
+            if not any(asked in longer for longer in found if longer != asked)
+        }
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+
+
+NO_SYNONYMS = Synonyms()
+
+
+class SynonymsFile:
+    """A file that may appear, or be replaced, while an index is in use. Threads may share it."""
+
+    def __init__(self, path: Path | None) -> None:
+        """``path``: None for none."""
+        self._path = path
+        self._lock = Lock()
+        self._seen: tuple[int, int] | None = None
+        self._opened = NO_SYNONYMS
+
+    def current(self) -> Synonyms:
+        """The synonyms in the file now. Raises SynonymsError if it cannot be used."""
+        if self._path is None:
+            return NO_SYNONYMS
+        try:
+            status = self._path.stat()
+            state = status.st_ino, status.st_mtime_ns
+        except OSError:
+            state = None
+        with self._lock:
+            if state != self._seen:
+                # The old one is not closed, as other threads may be reading it.
+                self._opened = Synonyms(self._path) if state else NO_SYNONYMS
+                self._seen = state
+            return self._opened
+
+
+def build(source: Path, target: Path) -> Built:
+    """Write the synonyms of NLM's descriptor file, whole or not at all.
+
+    Raises SynonymsError, naming the file and what is wrong."""
+    counts = [0, 0]
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE terms (key TEXT, descriptor INTEGER, term TEXT)")
+        for number, descriptor in enumerate(descriptors(source)):
+            by_key = {long_key(term): term for term in reversed(descriptor.terms)}
+            by_key.pop("", None)
+            if len(by_key) > 1:
+                rows = [(key, number, by_key[key]) for key in reversed(by_key)]
+                database.executemany("INSERT INTO terms VALUES (?, ?, ?)", rows)
+                counts[0] += 1
+                counts[1] += len(rows)
+        database.execute("CREATE INDEX by_key ON terms (key)")
+        database.execute("CREATE INDEX by_descriptor ON terms (descriptor)")
+        database.execute(f"PRAGMA user_version = {FORMAT}")
+        database.commit()
+        if not counts[0]:
+            raise SynonymsError(f"{source} has no descriptor with synonyms")
+        write_bytes(target, database.serialize())
+    return Built(*counts)
+
+
+def descriptors(path: Path) -> Iterator[Descriptor]:
+    """Read NLM's descriptor file, one record at a time. Raises SynonymsError."""
+    parser = etree.XMLPullParser(
+        ("start", "end"), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
+    root: etree._Element | None = None
+    try:
+        with path.open("rb") as plain:
+            stream = _unpacked(plain, path)
+            while chunk := stream.read(_CHUNK):
+                parser.feed(chunk)
+                for kind, element in parser.read_events():
+                    if root is None:
+                        root = element
+                        _require_root(root, path)
+                    elif kind == "end" and element.getparent() is root and element.tag == _RECORD:
+                        yield _descriptor(element, path)
+                        element.clear()
+                        while (before := element.getprevious()) is not None:
+                            root.remove(before)
+            parser.close()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SynonymsError(f"{path}: broken gzip: {error}") from error
+    except etree.XMLSyntaxError as error:
+        raise SynonymsError(f"{path}: broken XML: {error.msg}") from error
+    except OSError as error:
+        raise SynonymsError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _unpacked(plain: BinaryIO, path: Path) -> BinaryIO:
+    head = plain.read(HEAD_BYTES)
+    plain.seek(0)
+    if head.startswith(GZIP_MAGIC):
+        return cast(BinaryIO, gzip.GzipFile(fileobj=plain))
+    try:
+        refuse_packed(head, str(path))
+    except BioqaError as error:
+        raise SynonymsError(str(error)) from error
+    return plain
+
+
+def _require_root(root: etree._Element, path: Path) -> None:
+    if root.tag != _ROOT:
+        raise SynonymsError(
+            f"{path} is not NLM's descriptor file: its root is {root.tag!s}, not {_ROOT} "
+            "(desc2026.xml at https://nlmpubs.nlm.nih.gov/projects/mesh/MESH_FILES/xmlmesh/)"
+        )
+
+
+def _descriptor(record: etree._Element, path: Path) -> Descriptor:
+    ui = record.findtext("DescriptorUI") or ""
+    terms = record.findall("ConceptList/Concept[@PreferredConceptYN='Y']/TermList/Term")
+    names = [
+        " ".join((term.findtext("String") or "").split())
+        for term in sorted(terms, key=lambda term: term.get("RecordPreferredTermYN") != "Y")
+        # "Neoplasms, Lung": nobody writes so.
+        if term.get("IsPermutedTermYN") != "Y"
+    ]
+    if not ui or not any(names):
+        raise SynonymsError(f"{path}, line {record.sourceline}: the record has no DescriptorUI or no term")
+    return Descriptor(ui, tuple(filter(None, names)))

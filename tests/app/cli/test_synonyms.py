@@ -1,0 +1,29 @@
+"""``bioqa synonyms``."""
+
+from pathlib import Path
+
+from bioqa.indexer.search.synonyms import FILE, Synonyms
+from tests.app.conftest import Run
+from tests.indexer.search.test_synonyms import DESCRIPTORS
+
+
+def test_it_makes_a_file_beside_the_index(run: Run, tmp_path: Path) -> None:
+    result = run("synonyms", DESCRIPTORS, "--index", tmp_path)
+    assert (result.code, result.err) == (0, f"{tmp_path / FILE}: descriptors with synonyms 1, terms 2\n")
+    assert Synonyms(tmp_path / FILE)
+
+
+def test_a_broken_file_is_named_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
+    broken = tmp_path / "desc.xml"
+    broken.write_bytes(DESCRIPTORS.read_bytes()[:-300])
+    result = run("synonyms", broken, "--index", tmp_path)
+    assert result.code == 2
+    assert "desc.xml: broken XML" in result.err
+    assert not (tmp_path / FILE).exists()
+
+
+def test_it_needs_a_folder(run: Run, tmp_path: Path) -> None:
+    result = run("synonyms", DESCRIPTORS, "--index", tmp_path / "nowhere")
+    assert (result.code, "no such folder" in result.err) == (2, True)
+    result = run("synonyms", DESCRIPTORS, "--index", "http://127.0.0.1:9/medline")
+    assert (result.code, "Elasticsearch" in result.err) == (2, True)

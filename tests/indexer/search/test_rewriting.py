@@ -1,0 +1,70 @@
+"""What a ranker reads."""
+
+import pytest
+
+from bioqa.bioasq.domain import Document
+from bioqa.indexer.search.reading import Abbreviated, Piece, Reading, Ways
+from bioqa.indexer.search.rewriting import rewritten
+from bioqa.indexer.search.wording import Every
+from tests.indexer.documents import document
+
+MANY = [document(pmid, title="Role of IL-6.", abstract="IL-6 was high. It fell.") for pmid in range(1, 4)]
+OTHER = document(9, title="IL6 and il 6 in men.", abstract="The IL6 test. IL61 is another.")
+
+
+def reading(*pieces: Piece) -> Reading:
+    return Reading("", Every(()), pieces)
+
+
+def sentences(found: Document) -> list[str]:
+    return [found.sentence_text(sentence) for sentence in found.sentences]
+
+
+IL6 = Ways(("IL6", "IL-6"))
+
+
+def test_a_question_without_other_ways_changes_nothing() -> None:
+    made = rewritten(reading("Role of IL6?"), MANY)
+    assert made.question == "Role of IL6?"
+    assert all(mine is theirs for mine, theirs in zip(made.documents, MANY, strict=True))
+
+
+def test_all_are_written_as_most_documents_do() -> None:
+    made = rewritten(reading("Role of ", IL6, "?"), [*MANY, OTHER])
+    assert made.question == "Role of IL-6?"
+    assert sentences(made.documents[-1]) == ["IL-6 and IL-6 in men.", "The IL-6 test.", "IL61 is another."]
+    assert made.documents[0] is MANY[0]
+
+
+@pytest.mark.parametrize("asked", [("IL6", "IL-6"), ("IL-6", "IL6")])
+def test_it_does_not_matter_which_way_was_asked(asked: tuple[str, str]) -> None:
+    made = rewritten(reading(Ways(asked)), [*MANY, OTHER])
+    assert made.question == "IL-6"
+
+
+def test_sentences_stay_the_same_ones() -> None:
+    made = rewritten(reading(IL6), [*MANY, OTHER]).documents[-1]
+    assert len(made.sentences) == len(OTHER.sentences)
+    assert [each.section for each in made.sentences] == [each.section for each in OTHER.sentences]
+    assert made.pmid == OTHER.pmid
+
+
+def test_the_name_of_a_greek_letter_is_preferred() -> None:
+    letters = [document(pmid, title="TNF-α rose.") for pmid in range(1, 4)]
+    made = rewritten(reading(Ways(("TNF-α", "TNF-alpha"))), letters)
+    assert made.question == "TNF-alpha"
+    assert sentences(made.documents[0]) == ["TNF-alpha rose."]
+
+
+def test_what_no_document_has_is_written_as_it_was_asked() -> None:
+    assert rewritten(reading(Ways(("tumour", "tumor"))), [document(1)]).question == "tumour"
+
+
+@pytest.mark.parametrize(("read_long", "expected"), [(True, "multiple sclerosis"), (False, "MS")])
+def test_an_abbreviation_is_read_as_was_decided(read_long: bool, expected: str) -> None:
+    piece = Abbreviated(Ways(("MS",)), ("multiple", " ", "sclerosis"), asked_long=False, read_long=read_long)
+    assert rewritten(reading(piece), [document(1)]).question == expected
+
+
+def test_no_documents_are_no_trouble() -> None:
+    assert rewritten(reading(IL6), []).documents == ()

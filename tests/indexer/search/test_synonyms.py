@@ -1,0 +1,146 @@
+"""Synonyms of MeSH's descriptors, from a file in NLM's form with invented terms."""
+
+import gzip
+import threading
+from pathlib import Path
+
+import pytest
+
+from bioqa.indexer.search.defined import long_key
+from bioqa.indexer.search.reading import SYNONYM_WEIGHT, Expansion, read
+from bioqa.indexer.search.synonyms import (
+    FILE,
+    NO_SYNONYMS,
+    Built,
+    Synonyms,
+    SynonymsError,
+    SynonymsFile,
+    build,
+    descriptors,
+)
+from bioqa.indexer.search.wording import Best, Words
+from tests.indexer.search.evidence import TextEvidence
+
+DESCRIPTORS = Path(__file__).with_name("descriptors.xml")
+
+
+@pytest.fixture
+def synonyms(tmp_path: Path) -> Synonyms:
+    build(DESCRIPTORS, tmp_path / FILE)
+    return Synonyms(tmp_path / FILE)
+
+
+def test_terms_of_the_preferred_concept_are_read() -> None:
+    first, second = descriptors(DESCRIPTORS)
+    assert first.ui == "D900001"
+    assert first.terms == ("Brassy Fever", "Tinsmith's Ague", "Brassy Fevers")
+    assert second.terms == ("Tamsin Sign",)
+
+
+def test_what_was_written_is_told(tmp_path: Path) -> None:
+    assert build(DESCRIPTORS, tmp_path / FILE) == Built(descriptors=1, terms=2)
+
+
+def test_gzip_is_read(tmp_path: Path) -> None:
+    packed = tmp_path / "desc.gz"
+    packed.write_bytes(gzip.compress(DESCRIPTORS.read_bytes(), mtime=0))
+    assert [*descriptors(packed)] == [*descriptors(DESCRIPTORS)]
+
+
+@pytest.mark.parametrize("asked", ["Brassy Fever", "brassy fevers", "Brassy-Fever"])
+def test_a_term_has_the_others(synonyms: Synonyms, asked: str) -> None:
+    assert synonyms.of([long_key(asked)]) == {long_key(asked): ["Tinsmith's Ague"]}
+
+
+def test_other_phrases_have_none(synonyms: Synonyms) -> None:
+    assert synonyms.of([long_key("Tamsin sign"), long_key("fever"), long_key("Fever, Brassy"), ""]) == {}
+    assert synonyms.of([]) == {}
+
+
+def test_without_a_file_there_are_none(tmp_path: Path) -> None:
+    assert not NO_SYNONYMS
+    assert not Synonyms(tmp_path / FILE)
+    assert not SynonymsFile(None).current()
+    assert NO_SYNONYMS.of(["x"]) == {}
+
+
+def test_threads_share_it(synonyms: Synonyms) -> None:
+    found: list[int] = []
+    keys = [long_key("Brassy Fever")]
+    threads = [threading.Thread(target=lambda: found.append(len(synonyms.of(keys)))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [1] * 8
+
+
+def test_a_file_that_appears_is_used_and_a_new_one_taken(tmp_path: Path) -> None:
+    file = SynonymsFile(tmp_path / FILE)
+    assert not file.current()
+    build(DESCRIPTORS, tmp_path / FILE)
+    first = file.current()
+    assert first
+    assert file.current() is first
+    build(DESCRIPTORS, tmp_path / FILE)
+    assert file.current() is not first
+    (tmp_path / FILE).unlink()
+    assert not file.current()
+
+
+def test_a_question_is_searched_for_with_them_for_less_weight(synonyms: Synonyms) -> None:
+    evidence = TextEvidence("Brassy fever of the young", "Tinsmith's ague")
+    reading = read("Who gets brassy fever?", evidence, synonyms)
+    assert reading.expansions == (Expansion("brassy fever", ("Tinsmith's Ague",), "synonym"),)
+    assert reading.wording.parts[-1] == Best((Words("Tinsmith's Ague", SYNONYM_WEIGHT),))
+
+
+def test_a_synonym_that_no_document_has_is_not_searched_for(synonyms: Synonyms) -> None:
+    assert read("brassy fever", TextEvidence("brassy fever"), synonyms).expansions == ()
+
+
+WHOLE = DESCRIPTORS.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "broken XML"),
+        (b"not XML", "broken XML"),
+        (WHOLE[:-500], "broken XML"),
+        (b"<PubmedArticleSet/>", "its root is PubmedArticleSet, not DescriptorRecordSet"),
+        (b"<DescriptorRecordSet/>", "no descriptor with synonyms"),
+        (
+            WHOLE.replace(b"<DescriptorUI>D900001</DescriptorUI>", b""),
+            r"line \d+: the record has no DescriptorUI",
+        ),
+        (gzip.compress(WHOLE)[:-20], "broken gzip"),
+        (b"PK\x03\x04" + b"\0" * 600, "zip"),
+        (
+            b'<!DOCTYPE a [<!ENTITY b "c">]><DescriptorRecordSet><x>&b;</x></DescriptorRecordSet>',
+            "no descriptor",
+        ),
+    ],
+)
+def test_a_broken_file_is_refused_and_the_old_one_stays(tmp_path: Path, content: bytes, message: str) -> None:
+    target = tmp_path / FILE
+    build(DESCRIPTORS, target)
+    before = target.read_bytes()
+    broken = tmp_path / "desc.xml"
+    broken.write_bytes(content)
+    with pytest.raises(SynonymsError, match=message) as caught:
+        build(broken, target)
+    assert "desc.xml" in str(caught.value)
+    assert target.read_bytes() == before
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SynonymsError, match=r"nowhere\.xml: cannot be read"):
+        build(tmp_path / "nowhere.xml", tmp_path / FILE)
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", WHOLE])
+def test_a_file_that_is_none_of_synonyms_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(SynonymsError, match="not a file of synonyms"):
+        Synonyms(tmp_path / FILE)
