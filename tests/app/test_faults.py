@@ -32,6 +32,7 @@ from bioqa.bioasq.files import submission_dict
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from tests.app.conftest import DRUGS
 from tests.app.jobs.test_restart import QUESTIONS, service, status
@@ -52,7 +53,9 @@ class TroubledIndex:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._index, name)
 
-    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
+    def search(
+        self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Candidate]:
         if self.slow.is_set():
             assert self.go_on.wait(60)
         if self.away:

@@ -25,6 +25,7 @@ from bioqa.bioasq.validation import validate
 from bioqa.indexer.search.base import IndexStats
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.text.language import Language
@@ -187,11 +188,13 @@ class AwayIndex:
     def read(self, question: str) -> Reading:
         raise self.error
 
-    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
+    def search(
+        self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Candidate]:
         raise self.error
 
     def search_many(
-        self, questions: Sequence[str], size: int = 100, filters: Filters = NO_FILTERS
+        self, questions: Sequence[str | Wording], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
         raise self.error
 

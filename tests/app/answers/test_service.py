@@ -22,11 +22,14 @@ from bioqa.bioasq.domain import Candidate, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.reading import Reading
 from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.ranking import Ranking
 from tests.app.answers.rankers import Broken, Gate, until
 from tests.app.answers.test_answering import AwayIndex
 from tests.app.rankers import LexicalRanker
+from tests.app.readings import as_asked
 from tests.app.requests import BODY, TESTSET, is_problem
 
 
@@ -107,9 +110,14 @@ class StumblingIndex(AwayIndex):
         super().__init__(RuntimeError("secret"))
         self.searched = threading.Barrier(others + 1, timeout=30)
 
-    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
+    def read(self, question: str) -> Reading:
+        return as_asked(question)
+
+    def search(
+        self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Candidate]:
         self.searched.wait()
-        if question == "bad":
+        if question == as_asked("bad").wording:
             raise RuntimeError("secret")
         return []
 
@@ -466,7 +474,12 @@ class SlowIndex(AwayIndex):
         super().__init__(OSError("away"))
         self.go_on = threading.Event()
 
-    def search(self, question: str, size: int = 100, filters: Filters = NO_FILTERS) -> list[Candidate]:
+    def read(self, question: str) -> Reading:
+        return as_asked(question)
+
+    def search(
+        self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Candidate]:
         assert self.go_on.wait(30)
         return []
 
