@@ -108,8 +108,15 @@ def has_syntax(text: str) -> bool:
         return False
     if len(found) == 1:
         return found[0].kind == "phrase"
-    # In a text in capitals, AND is a word like the others. NOT may stand first.
-    return text.upper() != text and any(token.kind == "operator" for token in found[1:-1])
+    # In a text in capitals, AND is a word like the others.
+    return text.upper() != text and any(map(_joins, found, found[1:], found[2:]))
+
+
+def _joins(left: Token, token: Token, right: Token) -> bool:
+    """Whether a token is an operator between what it can join: OR in brackets is an odds ratio."""
+    return (
+        token.kind == "operator" and left.kind not in ("(", "operator", ":") and right.kind not in (")", ":")
+    )
 
 
 def _is_tag(text: str, token: Token, asking: bool) -> bool:

@@ -1,0 +1,80 @@
+"""Keys: one form for a name, however it is spelt."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bioqa.bioasq.metadata import Author, Metadata
+from bioqa.indexer.search.keys import MAX_KEY_CHARACTERS, Kind, key, keys, plain
+from tests.indexer.documents import document
+from tests.indexer.search.cited import CITED
+
+
+@pytest.mark.parametrize(
+    ("kind", "spellings"),
+    [
+        (Kind.TYPE, ("Meta-Analysis", "meta analysis", "META–ANALYSIS")),
+        (Kind.JOURNAL, ("N Engl J Med", "N. Engl. J. Med.", "The N Engl J Med")),
+        (Kind.HEADING, ("Diabetes Mellitus, Type 2/therapy", "diabetes mellitus type 2 / Therapy")),
+        (Kind.AUTHOR, ("Sørensen ÅK", "sorensen ak", "Sorensen, A. K.", "SORENSEN A K")),
+        (Kind.DOI, ("10.1000/ABC(1)", " 10.1000/abc(1)")),
+        (Kind.PMCID, ("PMC12", "pmc12")),
+        (Kind.LANGUAGE, ("eng", "English", "en")),
+    ],
+)
+def test_spellings_of_one_name_are_one_key(kind: Kind, spellings: tuple[str, ...]) -> None:
+    assert len({key(kind, spelling) for spelling in spellings}) == 1
+
+
+def test_a_qualifier_is_no_part_of_a_heading() -> None:
+    assert key(Kind.HEADING, "Pain/therapy") != key(Kind.HEADING, "Pain therapy")
+
+
+def test_an_author_is_found_by_family_name_initials_and_given_names() -> None:
+    found = keys(replace(CITED[0], metadata=Metadata(authors=(Author("Tamsin", "Karla Lou", "KL"),))))
+    for name in ("tamsin", "tamsin k", "tamsin kl", "tamsin karla", "karla tamsin", "tamsin karla lou"):
+        assert {key(Kind.AUTHOR, name), key(Kind.FIRST_AUTHOR, name)} <= found
+    assert key(Kind.AUTHOR, "tamsin l") not in found
+    assert key(Kind.AUTHOR, "karla") not in found
+
+
+def test_only_the_first_author_is_the_first() -> None:
+    assert key(Kind.FIRST_AUTHOR, "sorensen a") in keys(CITED[1])
+    assert key(Kind.FIRST_AUTHOR, "sorensen a") not in keys(CITED[0])
+
+
+def test_a_major_qualifier_makes_a_major_heading() -> None:
+    assert {key(Kind.MAJOR_HEADING, "Asthma"), key(Kind.MAJOR_HEADING, "asthma/drug therapy")} <= keys(
+        CITED[0]
+    )
+    assert key(Kind.MAJOR_HEADING, "asthma") not in keys(CITED[1])
+
+
+def test_a_retraction_notice_alone_makes_an_article_retracted() -> None:
+    assert key(Kind.STANDING, "retracted") in keys(CITED[5])
+    assert key(Kind.STANDING, "retracted") not in keys(CITED[3])
+
+
+def test_a_record_with_nothing_has_no_key() -> None:
+    assert keys(document(1, "", "")) == frozenset()
+
+
+def test_three_thousand_authors_are_no_trouble() -> None:
+    authors = tuple(Author(f"Name{n}", "Anna", "A") for n in range(3000))
+    found = keys(replace(CITED[0], metadata=Metadata(authors=authors)))
+    assert key(Kind.AUTHOR, "name2999 a") in found
+
+
+@given(st.sampled_from(Kind), st.text())
+def test_any_text_has_a_key_of_one_line(kind: Kind, text: str) -> None:
+    made = key(kind, text)
+    assert made.startswith(f"{kind}:")
+    assert len(made.splitlines()) == 1
+    assert len(made) <= MAX_KEY_CHARACTERS
+
+
+@given(st.text())
+def test_the_plain_form_is_its_own(text: str) -> None:
+    assert plain(plain(text)) == plain(text)
