@@ -28,7 +28,7 @@ QUESTIONS = [
     "benzo[a]pyrene and [18F]FDG",
     "odds ratio (OR) 2.5 of stroke",
     "OR of stroke",
-    "the ratio (AND/OR) of AND (a gate)",
+    "gates (AND/OR) in neurons (AND)",
     "Metformin does NOT cause hypoglycaemia.",
     "METHODS AND RESULTS: In mice, all lived. We conclude that they were well",
     'a 5" needle',
@@ -144,4 +144,4 @@ def test_no_text_takes_long(piece: str) -> None:
 def test_any_text_is_interpreted_or_a_fault(text: str) -> None:
     for mode in ("auto", "always"):
         with suppress(SyntaxFault):
-            interpret(text, mode)  # type: ignore[arg-type]
+            interpret(text, mode)
