@@ -3,6 +3,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import combinations, pairwise
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -24,6 +25,7 @@ from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.search.base import IndexStats
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.interpretation import interpret
 from bioqa.indexer.search.reading import Reading
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
@@ -279,3 +281,127 @@ def test_answers_by_bm25_are_estimated_and_given_texts_are_not() -> None:
     assert answer_by_bm25(LexicalRanker(), retrieved, "it failed").confidence is not None
     (given,) = rank_and_select(LexicalRanker(), [replace(retrieved, index="")])
     assert given.confidence is None
+
+
+def pmids_of(answer: Answer) -> list[str]:
+    return [ranked.document.pmid for ranked in answer.documents]
+
+
+@pytest.mark.parametrize(("size", "candidates"), [(3, 100), (3, 7), (10, 4), (1, 1), (100, 100)])
+def test_further_results_are_every_candidate_once(answerer: Answerer, size: int, candidates: int) -> None:
+    """Each run of candidates is ranked by itself, in BM25's order of the runs."""
+    offset: int | None = 0
+    seen, pages = [], 0
+    while offset is not None:
+        answer = ask(answerer, "adults", SearchOptions(size, 0, candidates, offset=offset))
+        assert len(answer.documents) <= size
+        assert answer.candidates <= candidates
+        seen += pmids_of(answer)
+        offset, pages = answer.next_offset, pages + 1
+        assert pages < 50
+    found = [c.document.pmid for c in answerer.index.search("adults", 1000)]
+    assert sorted(seen) == sorted(found)
+    for begin in range(0, len(found), candidates):
+        run = slice(begin, begin + candidates)
+        assert set(seen[run]) == set(found[run])
+
+
+def test_the_first_results_do_not_depend_on_how_many_are_asked_for(answerer: Answerer) -> None:
+    first = ask(answerer, "metformin dose", SearchOptions(max_documents=4))
+    more = ask(answerer, "metformin dose", SearchOptions(max_documents=8))
+    second = ask(answerer, "metformin dose", SearchOptions(max_documents=4, offset=4))
+    assert pmids_of(first) + pmids_of(second) == pmids_of(more)
+    assert {s.document.pmid for s in second.sentences} <= set(pmids_of(second))
+
+
+def test_beyond_the_last_result_there_is_nothing(answerer: Answerer) -> None:
+    answer = ask(answerer, "metformin", SearchOptions(offset=900))
+    assert (answer.documents, answer.sentences, answer.next_offset, answer.emptied) == ((), (), None, ())
+
+
+def test_the_newest_of_the_candidates_come_first(answerer: Answerer) -> None:
+    everything = ask(answerer, "adults", SearchOptions(max_documents=100, order="date"))
+    days = [ranked.document.published for ranked in everything.documents]
+    dated = [day for day in days if day]
+    assert dated == sorted(dated, reverse=True)
+    assert days[len(dated) :] == [None] * (len(days) - len(dated)) != []
+    pages = [
+        ask(answerer, "adults", SearchOptions(max_documents=15, order="date", offset=offset))
+        for offset in (0, 15, 30)
+    ]
+    assert [pmid for page in pages for pmid in pmids_of(page)] == pmids_of(everything)
+    assert [page.next_offset for page in pages] == [15, 30, None]
+    assert pages[0].candidates == 15  # those in the answer are enough for the ranker
+    best = ask(answerer, "adults", SearchOptions(max_documents=100))
+    scores = {ranked.document.pmid: ranked.score for ranked in best.documents}
+    assert {r.document.pmid: r.score for r in everything.documents} == pytest.approx(scores)
+
+
+def test_only_a_ranking_of_the_best_tells_whether_they_answer(answerer: Answerer) -> None:
+    assert ask(answerer, "adults", SearchOptions(offset=5)).confidence is not None
+    for options in (SearchOptions(order="date"), SearchOptions(candidates=5, offset=5)):
+        assert ask(answerer, "adults", options).confidence is None
+
+
+def test_filters_that_leave_nothing_are_named(answerer: Answerer) -> None:
+    late = Filters(published_after=date(2500, 1, 1), has_abstract=True)
+    answer = ask(answerer, "metformin", SearchOptions(filters=late))
+    assert answer.documents == ()
+    found = answerer.index.count("metformin", Filters(has_abstract=True))
+    assert [(each.filter, each.documents) for each in answer.emptied] == [
+        ("published_after", found),
+        ("has_abstract", 0),
+    ]
+    assert ask(answerer, "zebra", SearchOptions(filters=late)).emptied == ()
+    assert ask(answerer, "metformin", SearchOptions(filters=Filters(has_abstract=True))).emptied == ()
+
+
+def interpreted(answerer: Answerer, text: str, **options: Any) -> Answer:
+    return ask(answerer, text, SearchOptions(interpretation=interpret(text), **options))
+
+
+def test_a_query_is_ranked_by_its_words_and_restricted_by_the_rest(answerer: Answerer) -> None:
+    answer = interpreted(answerer, "is metformin better than placebo AND 1990:1995[dp]")
+    plain = ask(
+        answerer,
+        "is metformin better than placebo",
+        SearchOptions(filters=Filters(date(1990, 1, 1), date(1996, 1, 1))),
+    )
+    assert answer.documents
+    assert content(answer) == content(plain)
+    assert answer.question.body.endswith("[dp]")
+    assert answer.interpretation is not None
+
+
+def test_restrictions_alone_list_documents_by_date(answerer: Answerer) -> None:
+    answer = interpreted(answerer, "metformin[ti] NOT 2019[dp]", max_documents=3)
+    days = [ranked.document.published or date.min for ranked in answer.documents]
+    assert days == sorted(days, reverse=True)
+    assert (len(days), answer.sentences, answer.next_offset) == (3, (), 3)
+    assert all("metformin" in ranked.document.title for ranked in answer.documents)
+    rest = interpreted(answerer, "metformin[ti] NOT 2019[dp]", max_documents=100, offset=3)
+    everything = interpreted(answerer, "metformin[ti] NOT 2019[dp]", max_documents=100)
+    assert pmids_of(answer) + pmids_of(rest) == pmids_of(everything)
+
+
+def test_an_article_is_found_by_its_pmid_whatever_the_filters(answerer: Answerer) -> None:
+    answer = interpreted(answerer, "PMID: 90000001", filters=Filters(published_after=date(2500, 1, 1)))
+    assert pmids_of(answer) == ["90000001"]
+    missing = interpreted(answerer, "PMID: 1")
+    assert (missing.documents, missing.emptied) == ((), ())
+    assert missing.interpretation is not None
+
+
+def test_a_number_that_is_no_pmid_is_a_word(answerer: Answerer) -> None:
+    answer = interpreted(answerer, "20")
+    assert "20 adults" in answer.documents[0].document.abstract
+    assert answer.interpretation is None
+
+
+def test_counts_are_of_the_best_thousand(answerer: Answerer) -> None:
+    answer = ask(answerer, "adults", SearchOptions(max_documents=1, candidates=2, facets=True))
+    assert (len(answer.documents), answer.candidates) == (1, 2)
+    assert answer.facets is not None
+    assert answer.facets.documents == 40
+    assert sum(number for _, number in answer.facets.years) + answer.facets.undated == 40
+    assert ask(answerer, "adults").facets is None

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -145,6 +146,31 @@ def test_any_text_is_a_question(client: TestClient, body: str) -> None:
         ({"body": "x", "published_before": "2020-02-30"}, "published_before", "date"),
         ({"body": "x", "published_before": 1}, "published_before", "YYYY-MM-DD"),
         ({"body": "x", "published_before": "2020-01-01T00:00:00"}, "published_before", "YYYY-MM-DD"),
+        ({"body": "x", "published_after": "2020-02-30"}, "published_after", "date"),
+        ({"body": "x", "types": "Review"}, "types", "tuple"),
+        ({"body": "x", "types": [""]}, "types[0]", "1"),
+        ({"body": "x", "headings": [" "]}, "headings[0]", "white space"),
+        ({"body": "x", "journals": ["x"] * 51}, "journals", "50"),
+        ({"body": "x", "authors": ["x" * 501]}, "authors[0]", "500"),
+        ({"body": "x", "languages": ["Klingon"]}, "languages", "Klingon"),
+        ({"body": "x", "has_abstract": "yes"}, "has_abstract", "boolean"),
+        ({"body": "x", "exclude_retracted": 1}, "exclude_retracted", "boolean"),
+        ({"body": "x", "order": "author"}, "order", "relevance"),
+        ({"body": "x", "offset": 1000}, "offset", "1000"),
+        ({"body": "x", "offset": -1}, "offset", "0"),
+        ({"body": "x", "offset": "5"}, "offset", "integer"),
+        ({"body": "x", "syntax": "on"}, "syntax", "auto"),
+        (
+            {"body": "x", "published_after": "2020-01-02", "published_before": "2020-01-01"},
+            "published_after",
+            "published_before",
+        ),
+        (
+            {"body": "x", "types": ["Retracted Publication"], "exclude_retracted": True},
+            "exclude_retracted",
+            "types",
+        ),
+        ({"body": "statin AND (dose"}, "body", "never closed"),
         ({"body": "x", "ranker": "no-such"}, "ranker", "lexical"),
         ({"body": "x", "max_document": 5}, "max_document", "not a field"),
         ({"body": "x", "query": "x"}, "query", "not a field"),
@@ -209,3 +235,103 @@ def test_words_of_a_query_are_read_too(client: TestClient) -> None:
 @pytest.mark.parametrize("body", ["\u200b\u00ad\ufeff", "x" * 10_000, "a-" * 400, "α" * 900, "(" * 900])
 def test_odd_questions_are_answered(client: TestClient, body: str) -> None:
     assert client.post("/v1/search", json={"body": body}).status_code in (200, 422)
+
+
+FILTERS = ("published_after", "published_before", "undated", "types", "languages", "headings", "journals")
+FURTHER = ("authors", "has_abstract", "free_full_text", "exclude_retracted", "order", "offset", "facets")
+NULL = dict.fromkeys((*FILTERS, *FURTHER, "syntax"))
+
+
+def untimed(answer: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in answer.items() if name != "timings_ms"}
+
+
+def test_null_is_the_default_of_every_filter(client: TestClient) -> None:
+    given = client.post("/v1/search", json={"body": BODY, **NULL}).json()
+    assert untimed(given) == untimed(client.post("/v1/search", json={"body": BODY}).json())
+
+
+def test_a_fault_in_a_query_is_pointed_at(client: TestClient) -> None:
+    problem = is_problem(client.post("/v1/search", json={"body": "statin AND (dose"}), 422)
+    assert problem["errors"] == [{"field": "body", "message": "this bracket is never closed", "position": 11}]
+    assert problem["detail"].splitlines()[1:] == ["statin AND (dose", " " * 11 + "^"]
+    for syntax in ("never", None):
+        response = client.post("/v1/search", json={"body": "statin AND (dose)", "syntax": syntax})
+        assert response.status_code == 200
+
+
+def test_what_was_searched_for_is_said(client: TestClient) -> None:
+    answer = client.post("/v1/search", json={"body": "metformin AND improved NOT 2010[dp]"}).json()
+    assert answer["interpretation"] == {
+        "words": "metformin improved",
+        "restriction": "metformin[tiab] AND improved[tiab] "
+        "AND NOT published from 2010-01-01 until before 2011-01-01",
+        "identifiers": [],
+        "corrections": [],
+        "expansions": [],
+    }
+    assert answer["documents"]
+    article = client.post("/v1/search", json={"body": "https://pubmed.ncbi.nlm.nih.gov/90000003/"}).json()
+    assert [each["pmid"] for each in article["documents"]] == ["90000003"]
+    assert article["interpretation"]["identifiers"] == [{"kind": "pmid", "value": "90000003"}]
+    assert client.post("/v1/search", json={"body": BODY}).json()["interpretation"] is None
+    never = client.post("/v1/search", json={"body": "metformin AND improved", "syntax": "never"}).json()
+    assert never["interpretation"] is None
+
+
+def test_filters_that_leave_nothing_are_named(client: TestClient) -> None:
+    asked = {"body": "metformin", "types": ["Letter"], "max_documents": 100}
+    answer = client.post("/v1/search", json=asked).json()
+    found = client.post("/v1/search", json={**asked, "types": []}).json()["documents"]
+    assert answer["documents"] == []
+    assert answer["emptied"] == [{"filter": "types", "condition": "Letter[pt]", "documents": len(found)}]
+
+
+def test_counts_and_further_results(client: TestClient) -> None:
+    asked = {"body": "adults", "max_documents": 3, "facets": True, "order": "date"}
+    first = client.post("/v1/search", json=asked).json()
+    assert (first["order"], first["offset"], first["next_offset"]) == ("date", 0, 3)
+    assert first["facets"]["documents"] == 40
+    assert {"year": 1990, "documents": 1} in first["facets"]["years"]
+    second = client.post("/v1/search", json={**asked, "offset": 3}).json()
+    assert second["documents"][0]["published"] <= first["documents"][-1]["published"]
+
+
+ADDRESSES = [
+    {"body": BODY},
+    {"body": "adults", "max_documents": 3, "max_snippets": 0, "order": "date", "offset": 3, "facets": True},
+    {"body": "statin", "published_before": "1997-01-01", "undated": True, "has_abstract": True},
+    {"body": "statin", "types": ["Review", "Letter"], "languages": ["eng"], "include": ["abstract"]},
+    {"body": "statin NOT 1990[dp]", "syntax": "always", "candidates": 20, "ranker": "lexical"},
+]
+
+
+@pytest.mark.parametrize("asked", ADDRESSES)
+def test_an_address_gets_the_same_answer(client: TestClient, asked: dict[str, Any]) -> None:
+    response = client.get("/v1/search", params=asked)
+    assert response.status_code == 200
+    assert untimed(response.json()) == untimed(client.post("/v1/search", json=asked).json())
+
+
+def test_empty_parameters_of_an_address_count_as_absent(client: TestClient) -> None:
+    address = f"/v1/search?body={BODY}&types=&published_after=&offset=&undated=&order=&max_documents="
+    assert untimed(client.get(address).json()) == untimed(
+        client.post("/v1/search", json={"body": BODY}).json()
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "field"),
+    [
+        ("", "body"),
+        ("body=x&max_documents=0", "max_documents"),
+        ("body=x&max_documents=ten", "max_documents"),
+        ("body=x&undated=perhaps", "undated"),
+        ("body=x&published_after=2020", "published_after"),
+        ("body=x&nope=1", "nope"),
+        ("body=x&languages=Klingon", "languages"),
+        ("body=x AND (y", "body"),
+    ],
+)
+def test_bad_parameters_of_an_address_are_named(client: TestClient, address: str, field: str) -> None:
+    assert fields(is_problem(client.get(f"/v1/search?{address}"), 422)) == [field]

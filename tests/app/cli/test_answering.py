@@ -32,6 +32,47 @@ def test_ask_without_any_match_says_so(run: Run, index_folder: Path) -> None:
     assert "No document" in run("ask", "zebra", "--index", index_folder).out
 
 
+def test_ask_with_filters(run: Run, index_folder: Path) -> None:
+    options = ("--index", index_folder, "--json", "--max-documents", 100)
+    answer = json.loads(run("ask", "statin", *options, "--after", "1996", "--before", "2010-06").out)
+    days = [d["published"] for d in answer["documents"]]
+    assert days
+    assert all("1996" <= day < "2010-06" for day in days)
+    undated = json.loads(run("ask", "statin", *options, "--before", "1996-01-01", "--undated").out)
+    assert None in [d["published"] for d in undated["documents"]]
+
+
+def test_ask_says_which_filter_leaves_nothing(run: Run, index_folder: Path) -> None:
+    result = run("ask", "statin", "--index", index_folder, "--type", "Randomized Controlled Trial")
+    assert '7 without types: "Randomized Controlled Trial"[pt]' in result.out
+
+
+def test_ask_refuses_filters_that_contradict_each_other(run: Run, index_folder: Path) -> None:
+    result = run("ask", "statin", "--index", index_folder, "--after", "2020", "--before", "2019")
+    assert (result.code, result.out) == (2, "")
+    assert "2020-01-01 is not before 2019-01-01" in result.err
+
+
+def test_ask_points_at_a_fault_in_a_query(run: Run, index_folder: Path) -> None:
+    result = run("ask", "statin AND (dose", "--index", index_folder)
+    assert (result.code, result.out) == (2, "")
+    assert "statin AND (dose\n           ^" in result.err
+    plain = run("ask", "statin AND (dose", "--index", index_folder, "--plain")
+    assert plain.code == 0
+    assert "Searched for" not in plain.out
+
+
+def test_ask_shows_what_it_searched_for_and_numbers_further_results(run: Run, index_folder: Path) -> None:
+    options = ("--index", index_folder, "--max-documents", 2)
+    result = run("ask", "adults NOT 1995[dp]", *options, "--offset", 2, "--order", "date", "--facets")
+    assert "Searched for “adults”, restricted to: NOT published from 1995-01-01" in result.out
+    assert "  3. " in result.out
+    assert "Years: " in result.out
+    assert "without a date 6" in result.out
+    assert "The index has no such document." in run("ask", "PMID: 1", *options).out
+    assert "There are no further documents." in run("ask", "adults", *options, "--offset", 500).out
+
+
 def test_ask_marks_what_is_withdrawn_before_its_text(run: Run, withdrawing_folder: Path) -> None:
     lines = run(
         "ask", "Is metformin better?", "--index", withdrawing_folder, "--max-snippets", 20

@@ -1,0 +1,31 @@
+"""Counts over documents."""
+
+from dataclasses import replace
+
+from bioqa.app.answers.facets import MAX_VALUES, facets_of
+from bioqa.bioasq.metadata import Heading, Metadata
+from tests.indexer.documents import document
+from tests.indexer.search.cited import CITED
+
+
+def test_documents_are_counted_by_what_their_records_say() -> None:
+    facets = facets_of(CITED)
+    assert facets.documents == 6
+    assert facets.years == ((1999, 1), (2015, 2), (2016, 1), (2017, 1))
+    assert (facets.undated, facets.free_full_text, facets.retracted) == (1, 1, 2)
+    assert facets.types[0] == ("Journal Article", 2)
+    assert dict(facets.languages) == {"eng": 2, "fre": 1, "ger": 1}
+    assert facets.journals == (("Invented J Med", 2), ("Lancet Invent", 1))
+    assert dict(facets.headings) == {"Asthma": 2, "Humans": 2, "Rats": 1}
+
+
+def test_nothing_is_counted_twice_in_one_document_and_ties_are_in_order() -> None:
+    metadata = Metadata(types=("B", "A", "B"), headings=tuple(Heading(f"H{n:02}") for n in range(40)))
+    facets = facets_of([replace(document(1), metadata=metadata)])
+    assert facets.types == (("A", 1), ("B", 1))
+    assert [name for name, _ in facets.headings] == [f"H{n:02}" for n in range(MAX_VALUES)]
+
+
+def test_of_no_documents_there_are_no_counts() -> None:
+    facets = facets_of([])
+    assert (facets.documents, facets.years, facets.types) == (0, (), ())
