@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from bioqa.indexer.search.keys import Kind, key
+from bioqa.indexer.search.keys import Kind, author_orders, key
 
 Place = Literal["title", "text"]
 """Where words are looked for: in the title, or in title and abstract."""
@@ -22,9 +22,13 @@ class HasKey:
     value: str
 
     @property
-    def key(self) -> str:
+    def keys(self) -> tuple[str, ...]:
+        """The keys of which one is enough."""
         # JSON escapes may contain lone surrogates, which UTF-8 cannot encode.
-        return key(self.kind, self.value.encode("utf-8", "ignore").decode())
+        value = self.value.encode("utf-8", "ignore").decode()
+        # Who writes a comma has put the family name first.
+        turned = self.kind in (Kind.AUTHOR, Kind.FIRST_AUTHOR) and "," not in value
+        return tuple(key(self.kind, each) for each in (author_orders(value) if turned else (value,)))
 
     def __str__(self) -> str:
         return _written(self.value, _TAGS[self.kind])

@@ -10,7 +10,7 @@ from pathlib import Path
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import write_json
 
-FORMAT = 4
+FORMAT = 5
 """Incremented when schema, analyser or stored records change, so that no index is misread."""
 
 DESCRIPTION = "bioqa.json"

@@ -15,7 +15,7 @@ from bioqa.indexer.medline.packed import PackedMetadata
 from bioqa.indexer.search.records import NO_DATE, Record, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 
-FORMAT = 3
+FORMAT = 4
 """Incremented when mapping, analyser or stored form change, so that no index is misread."""
 
 TEXT = "text"
@@ -131,7 +131,7 @@ def source(record: Record, order: int) -> bytes:
         "title_sentences": layout[3:in_abstract],
         "abstract_sentences": layout[in_abstract:parts_at],
         "parts": layout[parts_at:],
-        KEYS: record.keys.splitlines(),
+        KEYS: record.keys.split(),
         DEFINED: record.defined.splitlines(),
     }
     if record.published != NO_DATE:

@@ -37,7 +37,7 @@ class Record(NamedTuple):
     metadata: bytes = b""
     """JSON; see ``bioqa.indexer.medline.packed``. Empty if there is none."""
     keys: str = ""
-    """One a line; see ``bioqa.indexer.search.keys``. Indexed, but not stored."""
+    """Between blanks; see ``bioqa.indexer.search.keys``. Indexed, but not stored."""
     defined: str = ""
     """One a line; see ``bioqa.indexer.search.defined``. Indexed, but not stored."""
 
@@ -72,7 +72,7 @@ def encode(document: Document) -> Record:
         document.abstract,
         struct.pack(f"<{len(numbers)}I", *numbers),
         packed(document.metadata),
-        "\n".join(sorted(keys(document))),
+        " ".join(keys(document)),
         "\n".join(sorted({*terms(document.title, document.abstract)})),
     )
 

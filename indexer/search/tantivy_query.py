@@ -100,12 +100,11 @@ class QueryMaker:
 
     def condition(self, condition: Condition) -> Any:
         """The documents that meet a condition; their scores mean nothing."""
-        make, occur = tantivy.Query, tantivy.Occur
         match condition:
             case HasKey():
-                return self._has(KEYS, condition.key)
+                return self._any([self._has(KEYS, key) for key in condition.keys])
             case HasPmid():
-                return make.term_query(self._schema, "pmid", condition.pmid)
+                return tantivy.Query.term_query(self._schema, "pmid", condition.pmid)
             case HasWords(place, text):
                 return self._all(
                     [self._has(_FIELDS[place], word) for word in dict.fromkeys(self.words(text))]
@@ -119,9 +118,14 @@ class QueryMaker:
                 wanted = [part for part in parts if not isinstance(part, Without)]
                 return self._all([*map(self.condition, wanted)], [*map(self.condition, without)])
             case AnyOf(parts):
-                return make.boolean_query([(occur.Should, self.condition(part)) for part in parts])
+                return self._any([*map(self.condition, parts)])
             case Without(part):
                 return self._all([], [self.condition(part)])
+
+    def _any(self, queries: Sequence[Any]) -> Any:
+        if len(queries) == 1:
+            return queries[0]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
 
     def _all(self, queries: Sequence[Any], excluded: Sequence[Any] = ()) -> Any:
         if len(queries) == 1 and not excluded:

@@ -31,7 +31,7 @@ def accepts(condition: Condition, document: Document) -> bool:
     """Whether the document meets the condition."""
     match condition:
         case HasKey():
-            return condition.key in keys(document)
+            return not {*condition.keys}.isdisjoint(keys(document))
         case HasPmid(pmid):
             return document.pmid == str(pmid)
         case HasWords(place, text):

@@ -440,7 +440,7 @@ def test_an_empty_index_condenses_too(index: SearchIndex) -> None:
 VALUES = {
     Kind.TYPE: ("review", "Randomized controlled TRIAL", "meta analysis", "Letter"),
     Kind.LANGUAGE: ("English", "fr", "deu", "jpn"),
-    Kind.HEADING: ("asthma", "D006801", "Asthma/genetics", "Rats", "Asthma genetics"),
+    Kind.HEADING: ("asthma", "Humans", "Asthma/genetics", "Rats", "Asthma genetics"),
     Kind.MAJOR_HEADING: ("Asthma", "Asthma/drug therapy", "Asthma/genetics"),
     Kind.JOURNAL: ("Invented journal of medicine", "Invented J. Med.", "lancet of inventions", "0000-0002"),
     Kind.AUTHOR: (

@@ -89,11 +89,14 @@ def test_the_mapping_is_strict(index: ElasticIndex, client: Elasticsearch) -> No
 def test_only_what_is_searched_is_indexed(index: ElasticIndex, client: Elasticsearch) -> None:
     fill(index, document(1, "Insulin.", "Sugar."))
     fields = client.indices.get_mapping(index=index.name)[index.name]["mappings"]["properties"]
-    searched = {name for name, field in fields.items() if field.get("index", True)}
-    assert searched == {"text", "published", "has_title", "has_abstract"}
+    searched = {
+        name for name, field in fields.items() if field.get("index", True) and field.get("enabled", True)
+    }
+    assert searched == {"text", "title", "keys", "published", "has_title", "has_abstract"}
     kept = client.get(index=index.name, id="1")["_source"]
     assert kept["title"] == "Insulin."
     assert "text" not in kept  # the two texts are stored once
+    assert "keys" not in kept  # nor is what is made of the rest
 
 
 def test_k1_and_b_take_effect(create: Create) -> None:

@@ -30,7 +30,7 @@ def test_filters_do_not_score() -> None:
     early, undated = dates["bool"]["should"]
     assert early == {"range": {"published": {"lt": "2020-02-29"}}}
     assert undated == {"bool": {"must_not": {"exists": {"field": "published"}}}}
-    assert types["bool"]["should"] == [{"term": {KEYS: {"value": "type:review"}}}]
+    assert types["bool"]["should"] == [{"terms": {KEYS: ["type:review"]}}]
 
 
 @pytest.mark.parametrize(
