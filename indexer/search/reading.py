@@ -58,6 +58,9 @@ LONGEST_READ = 6
 PREVAILING = 10.0
 """An abbreviation in this many times the documents is read by rankers even where the long form was asked."""
 
+PREVAILING_NAME = 1.5
+"""The same for names with digits: FGFR3."""
+
 GENERAL = 5.0
 """A long form in more than this many times the documents of its abbreviation is a general phrase, of which
 the abbreviation means a special case: BRCA, and breast cancer."""
@@ -418,10 +421,8 @@ class _Reader:
             range(len(senses)), key=lambda number: (round(fits[number], 1), senses[number].documents, -number)
         )
         sense = senses[best]
-        # "Breast cancer gene" is no other meaning of BRCA than "breast cancer".
-        alike = sum(each.documents for each in senses if each.long in sense.long or sense.long in each.long)
-        dominant = alike >= SURE * total
-        if fits[best] < FITTING * alone:
+        dominant = _alike(sense, senses) >= SURE * total
+        if sense.documents < LEAST_DEFINED or fits[best] < FITTING * alone:
             return None
         rivals = [
             fit
@@ -471,7 +472,8 @@ class _Reader:
         # Names of genes and trials, such as BRCA1, hERG and ARISTOTLE, are hardly called by their long form.
         name = len(chunks) == 1 or len(chunks) > LONGEST_READ or _like_name(short)
         if asked_long:
-            read_long = not (common and ratio > PREVAILING)
+            rather = PREVAILING_NAME if _like_name(short) else PREVAILING
+            read_long = not (meant.dominant and ratio > rather)
         else:
             there = long_key(meant.long) in long_key(self._text)
             read_long = not (common or name or there) and written <= GENERAL * self._counts[short]
@@ -520,6 +522,12 @@ def _like_name(short: str) -> bool:
     return short[0].islower() or any(map(str.isdigit, short))
 
 
+def _alike(sense: Definition, senses: Iterable[Definition]) -> int:
+    """Documents that define the abbreviation so, or nearly so: "breast cancer gene" is no other meaning of
+    BRCA than "breast cancer"."""
+    return sum(each.documents for each in senses if each.long in sense.long or sense.long in each.long)
+
+
 def _senses(found: Iterable[Definition]) -> list[Definition]:
     """Definitions whose long forms differ in spelling only become one; the most frequent first."""
     groups: dict[str, list[Definition]] = {}
@@ -545,8 +553,9 @@ def _usual(key: str, known: Iterable[Definition], of_shorts: Iterable[Definition
     total = sum(each.documents for each in found)
     for each in found:
         of_short = short_key(each.short)
-        uses = sum(other.documents for other in of_shorts if short_key(other.short) == of_short)
-        dominant = each.documents >= SURE * uses
+        uses = [other for other in of_shorts if short_key(other.short) == of_short]
+        alike = max(each.documents, _alike(each, uses))
+        dominant = alike >= SURE * sum(other.documents for other in uses)
         if each.documents >= LEAST_DEFINED and (each.documents >= SURE * total or dominant):
             return _Meant(each.short, each.long, dominant)
     return None
