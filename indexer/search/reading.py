@@ -42,7 +42,7 @@ MARGIN = 1.1
 MOST_SPELLINGS = 4
 """Of one long form, whose fit to the context is looked up."""
 
-FITTING = 0.4
+FITTING = 0.3
 """How well documents that have the long form, too, must fit the context, compared to those that have the
 abbreviation: MMR is mismatch repair, but not beside "vaccine"."""
 
@@ -55,13 +55,13 @@ RIVAL = 0.1
 LONGEST_READ = 6
 """Words of a long form that a ranker reads."""
 
-PREVAILING = 10.0
+PREVAILING = 5.0
 """An abbreviation in this many times the documents is read by rankers even where the long form was asked."""
 
 PREVAILING_NAME = 1.5
 """The same for names with digits: FGFR3."""
 
-GENERAL = 5.0
+GENERAL = 12.0
 """A long form in more than this many times the documents of its abbreviation is a general phrase, of which
 the abbreviation means a special case: BRCA, and breast cancer."""
 
@@ -470,7 +470,8 @@ class _Reader:
             total = sum(self._rarity(part) for chunk in chunks if not chunk.stop for part in chunk.parts)
             weight = min(1.0, self._rarity(short) / max(total, 0.01))
         # Names of genes and trials, such as BRCA1, hERG and ARISTOTLE, are hardly called by their long form.
-        name = len(chunks) == 1 or len(chunks) > LONGEST_READ or _like_name(short)
+        word = len(chunks) == 1 and written < self._counts[short]
+        name = word or len(chunks) > LONGEST_READ or _like_name(short)
         if asked_long:
             rather = PREVAILING_NAME if _like_name(short) else PREVAILING
             read_long = not (meant.dominant and ratio > rather)
