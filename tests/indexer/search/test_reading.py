@@ -153,7 +153,7 @@ def test_a_ranker_reads_a_long_form_that_is_written_as_often() -> None:
 
 
 def test_a_ranker_reads_an_abbreviation_that_is_written_more_often() -> None:
-    evidence = TextEvidence(SCLEROSIS, "MS", times={SCLEROSIS: 9, "MS": 40})
+    evidence = TextEvidence(SCLEROSIS, "MS", times={SCLEROSIS: 9, "MS": 25})
     assert not read_by_rankers("ocrelizumab for relapses of MS", evidence)
     assert read_by_rankers("ocrelizumab for relapses of multiple sclerosis", evidence)
 
