@@ -129,7 +129,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         testset = BatchTestSet.model_json_schema(ref_template=reference)
         schema["components"]["schemas"] |= problem.pop("$defs") | {"Problem": problem}
         schema["components"]["schemas"] |= testset.pop("$defs") | {"BatchTestSet": testset}
-        _limit(schema["components"]["schemas"], app.state.service)
+        _limit(schema, app.state.service)
         if root := parse_prefix(app.state.service.settings.root_path or ""):
             schema["servers"] = [{"url": root}]
         guards.describe(schema, app.state.service.settings)
@@ -137,12 +137,15 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
-def _limit(schemas: dict[str, Any], service: Service) -> None:
+def _limit(schema: dict[str, Any], service: Service) -> None:
     """Add the settings' limits, which the request models do not know."""
-    search_request = schemas["SearchRequest"]["properties"]
-    for body in (search_request["body"], schemas["AskedQuestion"]["properties"]["body"]):
-        body["maxLength"] = service.settings.max_question_characters
-    search_request["ranker"]["anyOf"][0]["enum"] = [*service.rankers]
+    schemas = schema["components"]["schemas"]
+    address = schema["paths"]["/v1/search"]["get"]["parameters"]
+    parameters = {parameter["name"]: parameter["schema"] for parameter in address}
+    for searched in (schemas["SearchRequest"]["properties"], parameters):
+        searched["body"]["maxLength"] = service.settings.max_question_characters
+        searched["ranker"]["anyOf"][0]["enum"] = [*service.rankers]
+    schemas["AskedQuestion"]["properties"]["body"]["maxLength"] = service.settings.max_question_characters
     rerank_request = schemas["RerankRequest"]["properties"]
     rerank_request["query"]["maxLength"] = service.settings.max_question_characters
     known, *others = rerank_request["model"]["anyOf"]
