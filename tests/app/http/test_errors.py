@@ -39,7 +39,7 @@ def test_json_must_be_called_json(client: TestClient) -> None:
     [
         ("GET", "/v1/nothing", 404),
         ("GET", "/%00", 404),
-        ("GET", "/v1/search", 405),
+        ("GET", "/v1/rerank", 405),
         ("DELETE", "/v1/documents/90000001", 405),
         ("GET", "/v1/documents/12345", 404),
         ("GET", "/v1/documents/0", 422),

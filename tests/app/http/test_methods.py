@@ -43,11 +43,13 @@ def test_head_tells_what_get_would(application: FastAPI, client: TestClient) -> 
 
 @pytest.mark.parametrize("path", ["/healthz", "/v1/models", "/v1/documents/90000001"])
 def test_the_length_is_that_of_the_body(client: TestClient, path: str) -> None:
-    assert client.head(path).headers["content-length"] == str(len(client.get(path).content))
+    plain = {"Accept-Encoding": "identity"}
+    length = client.head(path, headers=plain).headers["content-length"]
+    assert length == str(len(client.get(path, headers=plain).content))
 
 
 def test_where_there_is_no_get_there_is_no_head(client: TestClient) -> None:
-    head = client.head("/v1/search")
+    head = client.head("/v1/rerank")
     assert (head.status_code, head.headers["allow"], head.content) == (405, "POST", b"")
 
 
