@@ -81,7 +81,9 @@ def as_retrieved(texts: Sequence[GivenText], question: str, ranker: Ranker) -> R
     candidates = ranker.candidates(words or question.strip(), documents)
     candidates.sort(key=lambda candidate: -candidate.score)  # the order in which an index returns them
     options = SearchOptions(max_documents=len(documents), max_snippets=0)
-    return Retrieved(Question("", question), options, candidates, index="", retrieve_ms=0.0, condensed=words)
+    return Retrieved(
+        Question("", question), options, candidates, index="", retrieve_ms=0.0, condensed=words, words=words
+    )
 
 
 def _condensed(question: str, texts: Sequence[GivenText]) -> str:

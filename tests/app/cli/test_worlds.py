@@ -81,8 +81,16 @@ def world(run: Run, tmp_path: Path, index_folder: Path, monkeypatch: pytest.Monk
     return run
 
 
+ELSEWHERE = {
+    "bioqa cite",
+    "bioqa synonyms",
+    *(f"bioqa ranker {name}" for name in ("show", "tune", "calibrate", "reliability")),
+}
+"""Commands whose surroundings are not tried here yet; they are tested in modules of their own."""
+
+
 def test_every_command_is_here() -> None:
-    assert {f"bioqa {name}" for name in ARGUMENTS} == set(COMMANDS)
+    assert {f"bioqa {name}" for name in ARGUMENTS} | ELSEWHERE == set(COMMANDS)
 
 
 PRINTING = ("info", "ask", "evaluate", "parse", "keys list", "experiment pappas-2021")

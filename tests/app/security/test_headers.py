@@ -22,7 +22,7 @@ ALWAYS = {
     [
         ("GET", "/healthz", 200),
         ("GET", "/nowhere", 404),
-        ("GET", "/v1/search", 405),
+        ("GET", "/v1/rerank", 405),
         ("POST", "/v1/search", 422),
         ("GET", "/openapi.json", 200),
         ("GET", "/metrics", 200),

@@ -92,7 +92,7 @@ def test_only_what_is_searched_is_indexed(index: ElasticIndex, client: Elasticse
     searched = {
         name for name, field in fields.items() if field.get("index", True) and field.get("enabled", True)
     }
-    assert searched == {"text", "title", "keys", "published", "has_title", "has_abstract"}
+    assert searched == {"text", "title", "keys", "defined", "published", "has_title", "has_abstract"}
     kept = client.get(index=index.name, id="1")["_source"]
     assert kept["title"] == "Insulin."
     assert "text" not in kept  # the two texts are stored once
