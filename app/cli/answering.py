@@ -132,7 +132,7 @@ def print_answer(answer: Answer) -> None:
         print_reading(answer.reading)
     if not answer.documents:
         print_nothing(answer)
-    if answer.confidence and answer.confidence.caution:
+    if answer.documents and answer.confidence and answer.confidence.caution:
         out.print(Text(answer.confidence.caution, style="yellow"), soft_wrap=True)
     first = answer.options.offset + 1
     for rank, scored in enumerate(answer.documents, start=first):

@@ -106,6 +106,8 @@ def search_result(answer: SearchAnswer) -> SearchResult:
         notes.insert(0, answer.confidence.caution.removesuffix("."))
     if answer.truncated_sentences:
         notes.append(f"{answer.truncated_sentences} sentences were truncated")
+    if answer.interpretation:
+        notes += _read(answer.interpretation)
     if answer.emptied:
         left_out = "; ".join(
             f"{each.documents} without {each.filter} ({each.condition})" for each in answer.emptied

@@ -137,6 +137,13 @@ def test_ask_says_that_an_answer_is_weak_and_names_the_language(run: Run, index_
     assert "robably" not in run("ask", "Is metformin better than placebo?", "--index", index_folder).out
 
 
+def test_where_filters_leave_nothing_that_is_all_that_is_said(run: Run, index_folder: Path) -> None:
+    asked = ("ask", "Is metformin better than placebo?", "--index", index_folder)
+    out = run(*asked, "--type", "Review", "--language", "Hungarian").out
+    assert "The filters leave no document:" in out
+    assert "robably" not in out
+
+
 def test_ask_tells_what_was_searched_for_instead(run: Run, index_folder: Path) -> None:
     asked = ("ask", "Is metforminn better?", "--index", index_folder)
     result = run(*asked)

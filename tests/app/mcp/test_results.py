@@ -6,6 +6,8 @@ from bioqa.app.answers.answering import Answer, Answerer
 from bioqa.app.http.schemas import search_answer, stored_document
 from bioqa.app.mcp.results import medline_document, search_result
 from bioqa.bioasq.domain import Question
+from bioqa.indexer.search.reading import Correction, Expansion, Reading
+from bioqa.indexer.search.wording import Every
 from bioqa.models.answers.confidence import Confidence
 from tests.app.conftest import document
 from tests.app.requests import BODY
@@ -34,6 +36,19 @@ def test_what_limits_a_result_is_noted(answerer: Answerer) -> None:
     assert note(both) == "the ranker failed; 2 sentences were truncated"
     nothing = replace(answer, documents=(), sentences=())
     assert note(nothing) == "no document of the index contains a word of this question"
+
+
+def test_what_was_searched_for_instead_is_noted(answerer: Answerer) -> None:
+    reading = Reading(
+        BODY,
+        Every(()),
+        (BODY,),
+        corrections=(Correction("asprin", "aspirin"),),
+        expansions=(Expansion("IL6", ("IL-6",), "spelling"),),
+    )
+    found = replace(answerer.answer(Question("", BODY)), calibrated=True, confidence=None, reading=reading)
+    said = "results for aspirin, as no article has asprin; literal searches for asprin"
+    assert note(found) == f"{said}; searched for, too: IL6: IL-6"
 
 
 def test_what_is_withdrawn_is_said_first_everywhere(withdrawing: Answerer) -> None:
