@@ -29,6 +29,11 @@ _OTHERWISE = re.compile(
 _STRING = re.compile(r"\S+")
 
 
+def encodable(text: str) -> str:
+    """The text without lone surrogates, which JSON escapes may contain and UTF-8 cannot encode."""
+    return text.encode("utf-8", "ignore").decode()
+
+
 def normalised(text: str) -> str:
     """The text in one form; its offsets are not those of the original."""
     if text.isascii():

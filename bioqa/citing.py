@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable
 
-from bioqa.app.exports.formats import FORMATS
+from bioqa.app.exports.formats import format_named
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import shown
 
 
 def cite(documents: Document | Iterable[Document], format: str = "nlm") -> str:
@@ -22,6 +20,4 @@ def cite(documents: Document | Iterable[Document], format: str = "nlm") -> str:
     >>> print(bioqa.cite((each.document for each in answer.documents), "ris").split()[:3])
     ['TY', '-', 'JOUR']
     """
-    if format not in FORMATS:
-        raise BioqaError(f"the format must be one of {', '.join(FORMATS)}, not {shown(format)}")
-    return FORMATS[format].write([documents] if isinstance(documents, Document) else list(documents))
+    return format_named(format).write([documents] if isinstance(documents, Document) else list(documents))

@@ -11,6 +11,11 @@ DEFAULT = "soft"
 """The ranker that is used if none is named."""
 
 
+def folder_of(name_or_folder: str | Path) -> Path:
+    """The folder of a bundled ranker, given by its name; of any other, what is given."""
+    return WEIGHTS / name_or_folder if str(name_or_folder) in available() else Path(name_or_folder)
+
+
 def available() -> list[str]:
     """Names of the bundled rankers."""
     return sorted(path.parent.name for path in WEIGHTS.glob("*/config.json"))

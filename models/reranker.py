@@ -46,9 +46,7 @@ class Reranker:
 
         ``device``: where an encoder runs, as in bioqa.models.encoders.loading.
         """
-        folder = Path(name_or_folder)
-        if str(name_or_folder) in available():
-            folder = bundled.WEIGHTS / name_or_folder
+        folder = bundled.folder_of(name_or_folder)
         put_back(folder)
         if not folder.is_dir():
             names = ", ".join(available()) or "none"

@@ -266,22 +266,23 @@ def _retrieved(
     are only listed."""
     taken, skip, next_offset = _page(found, options, listed=asked is None)
     sought = None if asked is None else asked.sought
-    words, as_ranked = ("", None) if asked is None else _as_ranked(asked, taken)
-    return Retrieved(
+    retrieved = Retrieved(
         question,
         options,
         taken,
         index.name,
         retrieve_ms=0.0,
-        words=None if asked is None else words,
-        as_ranked=as_ranked,
         listed=asked is None,
-        condensed=None if asked is None else asked.condensed,
-        reading=None if asked is None else asked.reading,
         skip=skip,
         next_offset=next_offset,
         facets=facets_of(candidate.document for candidate in found) if options.facets else None,
         emptied=without_each(index, sought, options.filters) if options.filters and not found else (),
+    )
+    if asked is None:
+        return retrieved
+    words, as_ranked = _as_ranked(asked, taken)
+    return replace(
+        retrieved, words=words, as_ranked=as_ranked, condensed=asked.condensed, reading=asked.reading
     )
 
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from bioqa.app.exports.formats import FORMATS
+from bioqa.app.exports.formats import FORMATS, format_named
 from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import STANDARD, shown
+from bioqa.bioasq.jsonfile import STANDARD
 
 
 def no_stream(value: Any) -> Any:
@@ -19,8 +19,8 @@ def no_stream(value: Any) -> Any:
 
 
 def _known_format(value: str | None) -> str | None:
-    if value is not None and value not in FORMATS:
-        raise BioqaError(f"the format must be one of {', '.join(FORMATS)}, not {shown(value)}")
+    if value is not None:
+        format_named(value)
     return value
 
 

@@ -2,6 +2,7 @@
 
 import json as json_format
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -204,17 +205,12 @@ def _reliability(curve: "Curve", judged: "Judged", shown: bool) -> "Reliability"
 
 
 def _as_dict(found: "Reliability") -> dict[str, Any]:
-    bins = [
-        {"count": each.count, "predicted": each.predicted, "observed": each.observed} for each in found.bins
-    ]
-    return {"expected_calibration_error": found.error, "bins": bins}
+    return {"expected_calibration_error": found.error, "bins": [asdict(each) for each in found.bins]}
 
 
 def folder_of(name_or_folder: str) -> Path:
     """The folder of a ranker of any kind. Raises BioqaError if there is none."""
-    folder = Path(name_or_folder)
-    if name_or_folder in bundled.available():
-        folder = bundled.WEIGHTS / name_or_folder
+    folder = bundled.folder_of(name_or_folder)
     put_back(folder)
     if not (folder / "config.json").is_file():
         names = ", ".join(bundled.available())

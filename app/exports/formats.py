@@ -12,6 +12,8 @@ from bioqa.app.exports.ris import ris
 from bioqa.app.exports.styles import apa, vancouver
 from bioqa.app.exports.table import csv_table
 from bioqa.bioasq.domain import Document
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +41,10 @@ FORMATS: Mapping[str, Format] = {
     "apa": Format("APA", "txt", "text/plain", partial(_lines, apa)),
 }
 """Files for programs, then citations to be read, one a line."""
+
+
+def format_named(name: str) -> Format:
+    """Raises BioqaError, naming the formats that there are."""
+    if name not in FORMATS:
+        raise BioqaError(f"the format must be one of {', '.join(FORMATS)}, not {shown(name)}")
+    return FORMATS[name]

@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field
 from starlette.types import ASGIApp
 
 from bioqa.app.answers.answering import Order
+from bioqa.app.api.documents import PMID
 from bioqa.app.http.schemas import Day, Name, SearchRequest
 from bioqa.app.mcp.backends import Backend
 from bioqa.app.mcp.hosts import AllowedHosts
@@ -73,7 +74,7 @@ Most = Annotated[int, BeforeValidator(_most), Field(ge=0, le=100)]
 Pmid = Annotated[
     str,
     BeforeValidator(_pmid),
-    Field(pattern=r"^[1-9][0-9]{0,17}$", description="The article's PubMed number, digits only."),
+    Field(pattern=PMID, description="The article's PubMed number, digits only."),
 ]
 PublishedAfter = Annotated[
     Day | None,

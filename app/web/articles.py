@@ -7,6 +7,7 @@ from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import HTMLResponse
 
 from bioqa.app.answers.service import CurrentService
+from bioqa.app.api.documents import PMID
 from bioqa.app.exports.citing import nlm
 from bioqa.app.exports.styles import apa, vancouver
 from bioqa.app.web.pages import page
@@ -25,7 +26,7 @@ FIRST_AUTHORS = 25
 def article(
     request: Request, pmid: Annotated[str, Path(max_length=100)], service: CurrentService
 ) -> HTMLResponse:
-    document = service.document(pmid) if re.fullmatch(r"[1-9][0-9]{0,17}", pmid) else None
+    document = service.document(pmid) if re.fullmatch(PMID, pmid) else None
     if document is None:
         raise HTTPException(404, f"there is no article {pmid!r} in this index")
     cited = {"NLM": nlm(document), "Vancouver": vancouver(document), "APA": apa(document)}

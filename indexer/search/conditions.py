@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from bioqa.bioasq.characters import encodable
 from bioqa.indexer.search.keys import Kind, author_orders, key
 
 Place = Literal["title", "text"]
@@ -24,8 +25,7 @@ class HasKey:
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of which one is enough."""
-        # JSON escapes may contain lone surrogates, which UTF-8 cannot encode.
-        value = self.value.encode("utf-8", "ignore").decode()
+        value = encodable(self.value)
         # Who writes a comma has put the family name first.
         turned = self.kind in (Kind.AUTHOR, Kind.FIRST_AUTHOR) and "," not in value
         return tuple(key(self.kind, each) for each in (author_orders(value) if turned else (value,)))

@@ -13,6 +13,7 @@ depend on the number of shards.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -187,11 +188,14 @@ class ElasticIndex:
     def read(self, question: str) -> Reading:
         return read(question, self.evidence(), self._synonyms.current())
 
-    def _ask(self, searches: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-        """Make several searches in one request."""
+    def _ask(
+        self, searches: Sequence[Mapping[str, Any]], preferences: Sequence[str] = ()
+    ) -> Sequence[Mapping[str, Any]]:
+        """Make several searches in one request, each with its preference if there are any."""
         lines: list[Mapping[str, Any]] = []
-        for search in searches:
-            lines += [{"allow_partial_search_results": False}, search]
+        for search, preferred in zip_longest(searches, preferences):
+            header = {} if preferred is None else {"preference": preferred}
+            lines += [header | {"allow_partial_search_results": False}, search]
         with engine_errors(self.address):
             answers: list[dict[str, Any]] = self.client.msearch(
                 index=self.address.name, search_type=self._search_type, searches=lines
@@ -258,19 +262,9 @@ class ElasticIndex:
             return int(answer["hits"]["total"]["value"])
 
     def _msearch(self, texts: Sequence[str | Wording], size: int, filters: Filters) -> list[list[Candidate]]:
-        searches: list[dict[str, Any]] = []
-        for text in texts:
-            searches.append({"preference": preference(text), "allow_partial_search_results": False})
-            searches.append(request(text, size, filters))
         with engine_errors(self.address):
-            answers = self.client.msearch(
-                index=self.address.name, search_type=self._search_type, searches=searches
-            ).body["responses"]
-            if len(answers) != len(texts):
-                raise ValueError("not one answer for each question")
-            for answer in answers:
-                if answer["status"] >= 300:
-                    raise BioqaError(describe_fault(answer["error"], answer["status"], self.address))
+            searches = [request(text, size, filters) for text in texts]
+            answers = self._ask(searches, [*map(preference, texts)])
             return [self._candidates(answer) for answer in answers]
 
     def _candidates(self, answer: Mapping[str, Any]) -> list[Candidate]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from bioqa.bioasq.characters import encodable
 from bioqa.indexer.search.conditions import (
     AllOf,
     AnyOf,
@@ -105,8 +106,7 @@ def _published(condition: Published) -> dict[str, Any]:
 
 def clean(question: str) -> str:
     """Strip white space, and remove characters that UTF-8 cannot encode."""
-    # JSON escapes may contain lone surrogates.
-    return question.encode("utf-8", "ignore").decode().strip()
+    return encodable(question).strip()
 
 
 def preference(text: str | Wording) -> str:

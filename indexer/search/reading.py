@@ -316,8 +316,9 @@ class _Reader:
         """A chunk in all ways that the index has, and as texts."""
         parts = chunk.parts
         if len(parts) == 1:
-            texts = [part for part in _spellings(parts[0]) if self._counts[part]]
-            return self._one_of(_spellings(parts[0])), Ways(tuple(dict.fromkeys([chunk.text, *texts])))
+            spellings = _spellings(parts[0])
+            texts = self._known(spellings)
+            return self._one_of(spellings), Ways(tuple(dict.fromkeys([chunk.text, *texts])))
         if len(parts) > MAX_PARTS:
             some = [wording for part in parts if (wording := self._one_of(_spellings(part)))]
             return (Every(tuple(some)) if some else None), Ways((chunk.text,))

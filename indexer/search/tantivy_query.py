@@ -10,6 +10,7 @@ from typing import Any
 
 import tantivy
 
+from bioqa.bioasq.characters import encodable
 from bioqa.indexer.search.conditions import (
     AllOf,
     AnyOf,
@@ -161,8 +162,7 @@ class QueryMaker:
 
     def words(self, text: str) -> list[str]:
         """The words of a text, as the analyser has them."""
-        # JSON escapes may contain lone surrogates, which UTF-8 cannot encode.
-        words: list[str] = self._analyzer.analyze(text.encode("utf-8", "ignore").decode())
+        words: list[str] = self._analyzer.analyze(encodable(text))
         return words
 
     def _placed_words(self, text: str) -> Iterator[tuple[int, str]]:

@@ -133,12 +133,11 @@ class Bm25Ranker:
 
 def folder_of(name_or_folder: str | Path) -> Path | None:
     """The folder of a baseline, given by folder or by the name of a bundled one; None for other rankers."""
-    for folder in (bundled.WEIGHTS / name_or_folder, Path(name_or_folder)):
-        put_back(folder)
-        path = folder / "config.json"
-        if path.is_file():
-            text = path.read_text(encoding="utf-8", errors="replace")
-            return folder if f'"kind": "{KIND}"' in text else None
+    folder = bundled.folder_of(name_or_folder)
+    put_back(folder)
+    path = folder / "config.json"
+    if path.is_file() and f'"kind": "{KIND}"' in path.read_text(encoding="utf-8", errors="replace"):
+        return folder
     return None
 
 

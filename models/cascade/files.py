@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import nn
 
 from bioqa.models import bundled, checkpoint
 from bioqa.models.answers.scale import Scale, without_scale
@@ -38,11 +39,11 @@ KIND = "cascade"
 
 def folder_of(name_or_folder: str | Path) -> Path | None:
     """The folder of a cascade, given by folder or by the name of a bundled one; None for other rankers."""
-    for folder in (bundled.WEIGHTS / name_or_folder, Path(name_or_folder)):
-        put_back(folder)
-        path = folder / "config.json"
-        if path.is_file() and f'"kind": "{KIND}"' in path.read_text(encoding="utf-8", errors="replace"):
-            return folder
+    folder = bundled.folder_of(name_or_folder)
+    put_back(folder)
+    path = folder / "config.json"
+    if path.is_file() and f'"kind": "{KIND}"' in path.read_text(encoding="utf-8", errors="replace"):
+        return folder
     return None
 
 
@@ -73,10 +74,7 @@ def save_compact(cascade: Cascade, tokeniser: Any, texts: Iterable[str], folder:
 
 
 def _write_rest(cascade: Cascade, folder: Path, more: dict[str, Any]) -> None:
-    reader = cascade.reader
-    heads = {f"sentence.{name}": value for name, value in reader.head.state_dict().items()}
-    heads |= {f"document.{name}": value for name, value in reader.document_head.state_dict().items()}
-    save_file(heads, folder / "head.safetensors")
+    save_file(_heads(cascade.reader).state_dict(), folder / "head.safetensors")
     config = {
         "format": FORMAT,
         "kind": KIND,
@@ -130,9 +128,7 @@ def load(
                 f"document.{name}": torch.zeros_like(value)
                 for name, value in reader.document_head.state_dict().items()
             }
-        for part, module in (("sentence", reader.head), ("document", reader.document_head)):
-            own = {name: value for name, value in weights.items() if name.startswith(f"{part}.")}
-            module.load_state_dict({name.partition(".")[2]: value for name, value in own.items()})
+        _heads(reader).load_state_dict(weights)
     except (OSError, SafetensorError, RuntimeError) as error:
         raise CascadeError(f"{head}: {error}") from error
     fingerprint = _fingerprint(folder, first, encoder)
@@ -147,6 +143,11 @@ def load(
         record=config,
         budget_ms=budget_ms,
     )
+
+
+def _heads(reader: CrossEncoder) -> nn.ModuleDict:
+    """Both heads, under the names that the file has."""
+    return nn.ModuleDict({"sentence": reader.head, "document": reader.document_head})
 
 
 def _fingerprint(folder: Path, first: Reranker, encoder: Encoder) -> str:

@@ -139,11 +139,7 @@ class Cascade:
         self.name = name
         self.first = first
         self.reader = reader.eval()
-        if reader.encoder.device.type == "cpu":
-            # Each passage alone, which on a CPU takes no longer: so no other one changes its last digits.
-            reader.encoder.budget = 1
-            if tuned.speed.half_precision and processor_has_bfloat16():
-                reader.encoder.halve()
+        read_as_served(reader, half_precision=tuned.speed.half_precision)
         self.combination = tuned.combination
         self.speed = tuned.speed
         self.calibration = tuned.calibration
@@ -231,6 +227,17 @@ class Cascade:
         _, features = self.first.example(question, [Candidate(document, 0.0) for document in documents])
         scaled = loaded.scaling.apply(features, loaded.settings.features).sentences
         return self.reader.score(passages, scaled)
+
+
+def read_as_served(reader: CrossEncoder, *, half_precision: bool) -> None:
+    """Make an encoder on a CPU read each passage alone, in bfloat16 if it is wanted and the processor has it.
+
+    Alone, a passage takes no longer there, and no other one changes its last digits.
+    """
+    if reader.encoder.device.type == "cpu":
+        reader.encoder.budget = 1
+        if half_precision and processor_has_bfloat16():
+            reader.encoder.halve()
 
 
 def _budget(budget_ms: float) -> float:

@@ -100,10 +100,8 @@ def _place() -> Path | None:
 def _read(path: Path) -> dict[str, Any]:
     try:
         speeds = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except PermissionError:
-        # Another user's home, as in a container: as if nothing had been measured.
+    except (FileNotFoundError, PermissionError):
+        # Another user's home, as in a container, counts as if nothing had been measured.
         return {}
     except (OSError, ValueError) as error:
         raise CascadeError(f"{path}: {error}; delete it") from error

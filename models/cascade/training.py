@@ -13,7 +13,7 @@ from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.files import save
 from bioqa.models.cascade.fitting import CrossSettings, FittingProgress, auc_of, fit, question_groups
-from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, Combination, Tuned
+from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, Combination, Tuned, read_as_served
 from bioqa.models.cascade.speed import measure_speed
 from bioqa.models.cascade.tuning import read_questions, tune
 from bioqa.models.encoders.encoder import Encoder
@@ -128,8 +128,7 @@ def finish(
     """
     budget_ms = tuning.budget_ms
     reader.encoder.freeze()
-    if tuning.half_precision and reader.encoder.device.type == "cpu":
-        reader.encoder.halve()
+    read_as_served(reader, half_precision=tuning.half_precision)
     asked = [(q.response.question.body, q.retrieved.candidates) for q in dev]
     speed = measure_speed(first, reader, asked, tuning.half_precision)
     untuned = Tuned(Combination(), speed, Calibration())

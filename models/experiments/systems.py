@@ -8,6 +8,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.models.experiments.components import Component, FeatureGroup, Ready, TrainedComponent, ZeroShot
 from bioqa.models.experiments.shares import Share
 from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
+from bioqa.models.training.recipes import SOFT
 
 Kind = Literal["baseline", "pipeline", "joint", "ours", "bound", "ablation"]
 WHOLE = Share(watched=120)
@@ -33,18 +34,6 @@ a frozen encoder, and one of each kind that is fine-tuned, to measure what fine-
 
 EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
 LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
-SOFT: dict[str, Any] = {
-    "features": "soft",
-    "last_layer": False,
-    "sentence_hidden": 24,
-    "sentence_bias": True,
-    "irrelevant_documents": 4,
-    "document_loss": "softmax",
-    "listwise_weight": 1.0,
-    "falling_rate": True,
-    "epochs": 8,
-    "patience": 8,
-}
 _VECTORS = {"epochs": 6, "patience": 3}
 """The paper trains up to 30 epochs with a patience of 4; here dev scores stop rising after about six."""
 _FROZEN = {"pairs_per_step": 8, "epochs": 8}

@@ -15,24 +15,21 @@ BASELINE = "bm25"
 DEEP = "deep"
 DEV_SHARE = 0.2
 
-_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
-    "soft": (
-        "features",
-        {
-            "features": "soft",
-            "last_layer": False,
-            "sentence_hidden": 24,
-            "sentence_bias": True,
-            "irrelevant_documents": 4,
-            "document_loss": "softmax",
-            "sentence_weight": 0.1,
-            "listwise_weight": 1.0,
-            "falling_rate": True,
-            "epochs": 8,
-            "patience": 8,
-        },
-    ),
+SOFT: dict[str, Any] = {
+    "features": "soft",
+    "last_layer": False,
+    "sentence_hidden": 24,
+    "sentence_bias": True,
+    "irrelevant_documents": 4,
+    "document_loss": "softmax",
+    "listwise_weight": 1.0,
+    "falling_rate": True,
+    "epochs": 8,
+    "patience": 8,
 }
+"""Settings of the default ranker, over the architecture ``features``."""
+
+_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {"soft": ("features", SOFT)}
 
 
 def recipe_settings(name: str, **changes: Any) -> RankerSettings:
