@@ -89,6 +89,8 @@ class SearchForm(BaseModel):
     n: Annotated[int, Field(ge=1, le=100)] = MAX_ITEMS
     asis: bool = False
     """The question is taken as it is, whatever it looks like."""
+    literal: bool = False
+    """Only the question's own words are searched for."""
 
     def address(self, **changes: object) -> str:
         """Return the query that reproduces this answer, with changes; defaults are left out."""
@@ -140,6 +142,7 @@ class SearchForm(BaseModel):
             self.offset,
             facets,
             interpret(self.q or "", "never" if self.asis else "auto"),
+            self.literal,
         )
 
 

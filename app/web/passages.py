@@ -8,6 +8,7 @@ from bioqa.app.web.folding import shown_spans
 from bioqa.app.web.spans import AskedWords, Span, spans
 from bioqa.app.web.spans import Part as SetPart
 from bioqa.bioasq.domain import Document, Part, Section
+from bioqa.indexer.search.reading import Reading
 from bioqa.models.answers.ranking import RankedDocument
 
 
@@ -63,11 +64,19 @@ class Article:
 
 def articles(answer: Answer, first_rank: int = 1) -> list[Article]:
     """Return the answer's documents, best first, with its sentences and the question's words marked."""
-    asked = AskedWords(answer.question.body)
+    asked = AskedWords(answer.question.body, *_read_as(answer.reading))
     return [
         _article(rank, ranked, answer, asked)
         for rank, ranked in enumerate(answer.documents, start=first_rank)
     ]
+
+
+def _read_as(reading: Reading | None) -> Iterator[str]:
+    """What was searched for beside the words of the question, or instead of them."""
+    if reading is not None:
+        yield from (each.correction for each in reading.corrections)
+        for expansion in reading.expansions:
+            yield from expansion.also
 
 
 def whole(document: Document) -> Article:

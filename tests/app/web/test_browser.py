@@ -60,7 +60,10 @@ def folding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     filling = " ".join(f"In herd {number} nothing happened that anybody has noted." for number in range(12))
     abstract = f"We went there. Zebras are striped. {filling} It ends here."
     with TantivyIndex.create(tmp_path_factory.mktemp("indices") / "long") as index:
-        index.apply(Upsert(document(number, f"Stripes of herd {number}.", abstract)) for number in range(12))
+        index.apply(
+            Upsert(document(number, f"The {('colour', 'color')[number % 2]} of herd {number}.", abstract))
+            for number in range(12)
+        )
         index.commit()
         with serving(Answerer(index, LexicalRanker())) as address:
             yield f"{address}/?q=zebras"
@@ -171,6 +174,20 @@ def test_by_keyboard_alone(opened: Opened) -> None:
             break
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "sentence-1"
+
+
+@pytest.mark.parametrize("scripting", [True, False])
+def test_a_correction_is_refused_by_its_link_and_by_the_form(opened: Opened, scripting: bool) -> None:
+    page = opened("/?q=metforman+doses&n=5", java_script_enabled=scripting)
+    said = page.locator(".understood")
+    expect(said).to_have_text("Results for metformin; search for metforman instead")
+    page.get_by_role("link", name="search for metforman instead").click()
+    expect(said).to_contain_text("Results for these words only.")
+    page.get_by_text("Filters and options").click()
+    page.get_by_label("its own words only").uncheck()
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("link", name="search for metforman instead")).to_be_visible()
+    assert "literal" not in page.url
 
 
 @pytest.mark.parametrize("secure", [True, False])
@@ -319,7 +336,17 @@ def evaluated(page: Page) -> None:
     expect(page.get_by_role("heading", name="The submission is valid")).to_be_visible()
 
 
-PATHS = ("/", f"/?q={QUESTION}&n=5", "/?q=zebra", "/article/90000003", "/batches", "batch", "/evaluate")
+PATHS = (
+    "/",
+    f"/?q={QUESTION}&n=5",
+    "/?q=zebra",
+    "/?q=asprin+doses&n=5",
+    "/?q=asprin+doses&literal=1",
+    "/article/90000003",
+    "/batches",
+    "batch",
+    "/evaluate",
+)
 
 
 @pytest.mark.parametrize("path", PATHS, indirect=True)
@@ -327,11 +354,23 @@ def test_no_barrier_and_nothing_wider_than_a_phone(opened: Opened, path: str) ->
     page = opened(path, viewport={"width": 320, "height": 640})
     if path == "/evaluate":
         evaluated(page)
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         results = Axe().run(page)
         assert results.violations_count == 0, results.generate_report()
+
+
+def test_no_barrier_in_what_was_searched_for_too(opened: Opened, folding: str) -> None:
+    page = opened(f"{folding}+colour", viewport={"width": 320, "height": 640})
+    page.get_by_text("Details: ranker").click()
+    expect(page.locator("dl.read dd")).to_have_text("color")
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+    page.get_by_role("link", name="own words only").click()
+    expect(page.locator("dl.read")).to_have_count(0)
+    assert page.get_by_label("its own words only").is_checked()
 
 
 def test_the_api_can_be_read_and_tried(opened: Opened) -> None:

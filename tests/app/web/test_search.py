@@ -338,3 +338,55 @@ def test_syntax_is_explained_and_can_be_taken_as_words(cited: TestClient) -> Non
     fault = read(cited.get("/", params={"q": "rats[ti] AND (herd"}, headers=BROWSER), 422)
     assert texts(fault, "//ul[@id='faults']/li")[0].startswith("The question")
     assert fault.xpath("//*[@aria-invalid]/@name") == ["q"]
+
+
+@pytest.fixture(scope="module")
+def spelt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Citations on one thing in two spellings."""
+    titles = [f"The {('tumour', 'tumor')[number % 2]} of rat {number}." for number in range(12)]
+    index = TantivyIndex.create(tmp_path_factory.mktemp("indices") / "spelt")
+    index.apply(
+        Upsert(document(number, title, "It grew.", date(2000 + number, 1, 1)))
+        for number, title in enumerate(titles)
+    )
+    index.commit()
+    with TestClient(create_app(Settings(), Answerer(index, LexicalRanker()))) as client:
+        yield client
+
+
+READ = "//p[@class='understood']"
+ALSO = "//dl[@class='read']/div"
+
+
+def test_corrections_and_expansions_are_shown_and_can_be_refused(spelt: TestClient) -> None:
+    page = read(spelt.get("/?q=tumourz+in+rats&type=Letter"))
+    assert not page.xpath("//article")
+    assert texts(page, READ) == ["Results for tumour; search for tumourz instead"]
+    assert texts(page, ALSO) == ["tumour (other spellings)tumor"]
+    page = read(spelt.get("/?q=tumourz+in+rats&n=5&order=date"))
+    assert texts(page, READ) == ["Results for tumour; search for tumourz instead"]
+    assert texts(page, ALSO) == ["tumour (other spellings)tumor"]
+    assert {"tumor", "tumour"} <= {text.lower() for text in texts(page, "//em[@class='asked']")}
+    (instead,) = page.xpath(f"{READ}/a/@href")
+    assert instead == "/?q=tumourz+in+rats&order=date&n=5&literal=True"
+    assert page.xpath("//dl[@class='read']/following-sibling::p/a/@href")[0] == instead
+
+
+def test_words_alone_are_kept_in_every_address_and_in_the_form(spelt: TestClient) -> None:
+    page = read(spelt.get("/?q=tumours&n=5&literal=1"))
+    assert len(page.xpath("//article")) == 5
+    assert {text.lower() for text in texts(page, "//em[@class='asked']")} == {"tumour"}
+    assert page.xpath("//input[@name='literal' and @checked]/@value") == ["1"]
+    assert not page.xpath(ALSO)
+    kept = page.xpath(
+        "//nav[@class='turn']/a/@href | //a[.='newest first']/@href | //ol[@class='years']//a/@href"
+    )
+    kept += page.xpath("//a[.='BioASQ JSON']/@href")
+    addresses = [address for address in kept if "q=" in address]
+    assert len(addresses) == 3 + len(range(2001, 2012, 2))
+    assert all("literal=True" in address for address in addresses)
+    (address,) = page.xpath("//a[.='BioASQ JSON']/@href")
+    assert len(spelt.get(address.replace("n=5", "n=10")).json()["questions"][0]["documents"]) == 6
+    assert len(spelt.get("/answer.json?q=tumours").json()["questions"][0]["documents"]) == 10
+    (whole,) = page.xpath(f"{READ}/a/@href")
+    assert texts(read(spelt.get(whole)), ALSO) == ["tumours (other spellings)tumors"]
