@@ -5,9 +5,11 @@ from datetime import date
 from typing import Any
 
 from bioqa.app.answers import answering
+from bioqa.app.answers.emptied import LeftOut
+from bioqa.app.answers.facets import Facets
+from bioqa.app.answers.understood import Understood
 from bioqa.bioasq.domain import Document, Question, Response, Section, Sentence
 from bioqa.bioasq.files import submission_dict
-from bioqa.indexer.search.reading import Reading
 from bioqa.models.answers.confidence import Confidence
 
 
@@ -19,7 +21,7 @@ class AnswerDocument:
     """
 
     rank: int
-    """From 1."""
+    """From 1, or from ``offset`` + 1."""
     score: float
     document: Document
     raw_score: float
@@ -99,7 +101,7 @@ class Answer:
     def documents(self) -> tuple[AnswerDocument, ...]:
         return tuple(
             AnswerDocument(rank, each.score, each.document, each.own_score)
-            for rank, each in enumerate(self._answer.documents, start=1)
+            for rank, each in enumerate(self._answer.documents, start=self._answer.options.offset + 1)
         )
 
     @property
@@ -124,16 +126,39 @@ class Answer:
         return self._answer.ranker_hash
 
     @property
-    def interpretation(self) -> Reading | None:
-        """How the words of the question were read: ``text``, ``corrections`` of misspelt words, and
-        ``expansions``, what was searched for beside them; None if it was asked literally.
+    def interpretation(self) -> Understood | None:
+        """What was searched for instead of the question, or beside it; None if it was taken as it is.
+
+        ``words``, ``restriction`` and ``identifiers`` of PubMed's notation, ``corrections`` of misspelt
+        words, and ``expansions``: other spellings, abbreviations, synonyms.
 
         >>> index = bioqa.open_index("sample-index")
         >>> answer = bioqa.ask("Which genes influence the dose of warfarrin?", index)
         >>> answer.interpretation.corrections
         (Correction(word='warfarrin', correction='warfarin'),)
         """
-        return self._answer.reading
+        return self._answer.understood
+
+    @property
+    def next_offset(self) -> int | None:
+        """The ``offset`` of further results; None if there are none."""
+        return self._answer.next_offset
+
+    @property
+    def facets(self) -> Facets | None:
+        """Numbers of documents among the best 1,000, if they were asked for: ``years``, ``types``, …
+
+        >>> index = bioqa.open_index("sample-index")
+        >>> bioqa.ask("Which genes influence the dose of warfarin?", index, facets=True).facets.types[0]
+        ('Journal Article', 59)
+        """
+        return self._answer.facets
+
+    @property
+    def emptied(self) -> tuple[LeftOut, ...]:
+        """If filters leave no document: each ``filter``, its ``condition``, and the number of ``documents``
+        that would be found without it."""
+        return self._answer.emptied
 
     @property
     def timings_ms(self) -> dict[str, float]:

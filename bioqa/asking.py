@@ -2,20 +2,22 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar, get_args
 
 from bioqa.answered import Answer
 from bioqa.app.answers import answering
-from bioqa.app.answers.answering import Answerer, SearchOptions
+from bioqa.app.answers.answering import Answerer, Order, SearchOptions
 from bioqa.app.answers.opening import load_ranker as load_for
-from bioqa.app.settings import load_settings
+from bioqa.app.settings import MAX_CANDIDATES, load_settings
 from bioqa.bioasq.domain import MAX_ITEMS, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import has_lone_surrogate
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.interpretation import Mode, interpret
 from bioqa.searching import Index
 
 Ranker = answering.Ranker
@@ -62,14 +64,22 @@ def ask(
     max_snippets: int = MAX_ITEMS,
     candidates: int = 100,
     filters: Filters = NO_FILTERS,
+    order: Order = "relevance",
+    offset: int = 0,
+    facets: bool = False,
+    syntax: Mode = "auto",
     literal: bool = False,
 ) -> Answer:
     """Answer a question from an index.
 
     ``ranker``: ``load_ranker()``, loaded once, if None. ``candidates``: how many documents BM25 fetches to be
-    ranked. ``filters`` decide which documents can be found. With ``literal``, other spellings, abbreviations
-    and synonyms are not searched for, and misspelt words not corrected. Raises BioqaError if the question is
-    empty or the index cannot be used.
+    ranked. ``filters`` decide which documents can be found. ``order``: by "relevance", or the candidates by
+    "date", the newest first. ``offset``: ``next_offset`` of the answer before, for further results. With
+    ``facets``, the best 1,000 documents are counted by year, type and the like. ``syntax``: whether
+    identifiers, PubMed's tags, phrases and AND, OR, NOT are recognised: "auto" where they show themselves,
+    "always", or "never". With ``literal``, other spellings, abbreviations and synonyms are not searched for,
+    and misspelt words not corrected. Raises BioqaError if the question is empty, has a fault in its notation
+    or an option that cannot be used, or if the index cannot be used.
 
     >>> index = bioqa.open_index("sample-index")
     >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
@@ -80,9 +90,20 @@ def ask(
     ('90000032', 'abstract', 108, 292)
     >>> best.text
     'Since S-warfarin is cleared almost entirely by cytochrome P450 2C9, the defective alleles ...'
+    >>> newest = bioqa.ask("dose of warfarin AND case reports[pt]", index, order="date", facets=True)
+    >>> newest.interpretation.words, newest.interpretation.restriction
+    ('dose of warfarin', '"case reports"[pt]')
+    >>> newest.facets.documents, newest.next_offset
+    (1, None)
     """
-    options = _options(max_documents, max_snippets, candidates, filters, literal)
     asked = checked(question)
+    options = replace(
+        _options(max_documents, max_snippets, candidates, filters, literal),
+        order=_one_of("order", order, Order),
+        offset=_between("offset", offset, 0, MAX_CANDIDATES - 1),
+        facets=facets,
+        interpretation=interpret(asked.body, _one_of("syntax", syntax, Mode)),
+    )
     return Answer(Answerer(index.back_end, ranker or default_ranker()).answer(asked, options))
 
 
@@ -98,6 +119,8 @@ def ask_all(
     literal: bool = False,
 ) -> Iterator[Answer]:
     """``ask`` for each question, answered as they are taken; quicker where the index is far away.
+
+    For test sets: notation is never looked for.
 
     >>> index = bioqa.open_index("sample-index")
     >>> questions = bioqa.read_testset(bioqa.sample().questions)[:3]
@@ -123,14 +146,26 @@ def _text(place: str | Path | None) -> str | None:
 def _options(
     documents: int, snippets: int, candidates: int, filters: Filters, literal: bool
 ) -> SearchOptions:
-    for name, value, least in (
-        ("max_documents", documents, 1),
-        ("max_snippets", snippets, 0),
-        ("candidates", candidates, 1),
-    ):
-        if value < least:
-            raise BioqaError(f"{name} is {value}; it must be {least} or more")
+    _between("max_documents", documents, 1)
+    _between("max_snippets", snippets, 0)
+    _between("candidates", candidates, 1)
     return SearchOptions(documents, snippets, candidates, filters, literal=literal)
+
+
+def _between(name: str, value: int, least: int, most: int | None = None) -> int:
+    if value < least or (most is not None and value > most):
+        allowed = f"{least} or more" if most is None else f"from {least} to {most}"
+        raise BioqaError(f"{name} is {value}; it must be {allowed}")
+    return value
+
+
+Named = TypeVar("Named", bound=str)
+
+
+def _one_of(name: str, value: Named, names: object) -> Named:
+    if value not in get_args(names):
+        raise BioqaError(f"{name} is {value!r}; it must be one of {', '.join(get_args(names))}")
+    return value
 
 
 def checked(question: str | Question) -> Question:

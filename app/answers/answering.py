@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from bioqa.app.answers.emptied import LeftOut, without_each
 from bioqa.app.answers.facets import Facets, facets_of
+from bioqa.app.answers.understood import Understood, understood
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Candidate, Document, Question, Response
 from bioqa.bioasq.errors import BioqaError
@@ -144,6 +145,11 @@ class Answer:
     facets: Facets | None = None
     emptied: tuple[LeftOut, ...] = ()
     """If there are no documents because of filters, each filter with what it leaves out."""
+
+    @property
+    def understood(self) -> Understood | None:
+        """What was searched for, in words; None if the question was taken as it is."""
+        return understood(self.interpretation, self.reading)
 
     def response(self) -> Response:
         """The answer as a submission holds it."""

@@ -20,6 +20,7 @@ from pydantic.json_schema import SkipJsonSchema
 from bioqa.app.answers.answering import Answer, Order, SearchOptions
 from bioqa.app.answers.facets import MAX_VALUES as FACET_VALUES
 from bioqa.app.answers.facets import Counts, Facets
+from bioqa.app.answers.understood import Understood
 from bioqa.app.exports.citing import nlm
 from bioqa.app.exports.standing import notice_text, shown_notices
 from bioqa.app.http.metadata import CitationMetadata, citation_metadata
@@ -605,7 +606,7 @@ def search_answer(
         degraded_reason=answer.degraded,
         condensed=answer.condensed,
         confidence=answer_confidence(answer.confidence),
-        interpretation=_interpreted(answer),
+        interpretation=_interpreted(answer.understood),
         order=answer.options.order,
         offset=answer.options.offset,
         next_offset=answer.next_offset,
@@ -630,24 +631,16 @@ def answer_confidence(confidence: Confidence | None) -> AnswerConfidence | None:
     )
 
 
-def _interpreted(answer: Answer) -> InterpretedQuestion | None:
-    found, reading = answer.interpretation, answer.reading
-    if found is None and not reading:
+def _interpreted(found: Understood | None) -> InterpretedQuestion | None:
+    if found is None:
         return None
-    restriction = found.restriction if found else None
     return InterpretedQuestion(
-        words=reading.text if reading else found.words if found else "",
-        restriction=None if restriction is None else str(restriction),
-        identifiers=[
-            NamedArticle(kind=each.kind, value=each.value) for each in (found.identifiers if found else ())
-        ],
-        corrections=[
-            CorrectedWord(word=each.word, correction=each.correction)
-            for each in (reading.corrections if reading else ())
-        ],
+        words=found.words,
+        restriction=found.restriction,
+        identifiers=[NamedArticle(kind=each.kind, value=each.value) for each in found.identifiers],
+        corrections=[CorrectedWord(word=each.word, correction=each.correction) for each in found.corrections],
         expansions=[
-            ExpandedWords(words=each.words, also=[*each.also], why=each.why)
-            for each in (reading.expansions if reading else ())
+            ExpandedWords(words=each.words, also=[*each.also], why=each.why) for each in found.expansions
         ],
     )
 

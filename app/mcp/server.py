@@ -165,6 +165,9 @@ class _Tools:
         max_snippets: Annotated[Most, Field(description="Maximum number of sentences.")] = MAX_ITEMS,
         published_after: PublishedAfter = None,
         published_before: PublishedBefore = None,
+        undated: Annotated[
+            bool | None, Field(description="Let articles without a date pass the limits of dates.")
+        ] = None,
         types: Types = None,
         languages: Languages = None,
         headings: Headings = None,
@@ -202,6 +205,7 @@ class _Tools:
                 "max_snippets": max_snippets,
                 "published_after": published_after,
                 "published_before": published_before,
+                "undated": undated,
                 "types": types,
                 "languages": languages,
                 "headings": headings,

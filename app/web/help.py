@@ -13,9 +13,9 @@ QUESTIONS = (
     ("31020319", "an article by its PMID, or by its DOI or PMCID, bare or as a link"),
 )
 NOTATION = (
-    ("metformin glucose review[pt] 2015:2020[dp]", "reviews that were published from 2015 to 2020"),
-    ("statins smith j[au] lancet[ta]", "by an author, in a journal"),
-    ("asthma[mh] NOT child[mh] inhaled steroids", "with a MeSH heading, and without another"),
+    ("metformin glucose AND review[pt] 2015:2020[dp]", "reviews that were published from 2015 to 2020"),
+    ("statins AND smith j[au] lancet[ta]", "by an author, in a journal"),
+    ("inhaled steroids AND asthma[mh] NOT child[mh]", "with a MeSH heading, and without another"),
     ('"heart failure"[ti] AND (enalapril OR ramipril)', "a phrase in the title, and either of two words"),
 )
 

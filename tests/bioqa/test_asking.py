@@ -1,11 +1,13 @@
 """Questions put to an index and a ranker."""
 
 from datetime import date
+from inspect import signature
 from typing import Any
 
 import pytest
 
 import bioqa
+from bioqa.app.http.schemas import SearchRequest
 from tests.app.rankers import LexicalRanker
 
 QUESTION = "Which genes influence the dose of warfarin?"
@@ -46,6 +48,70 @@ def test_many_questions_are_answered_as_each_alone(index: bioqa.Index) -> None:
     assert [each.question for each in answers] == [*questions]
 
 
+def test_every_option_of_the_api_is_here_by_its_name() -> None:
+    parameters = {*signature(bioqa.ask).parameters} - {"question", "index", "ranker", "filters"}
+    filters = {*bioqa.Filters.__dataclass_fields__} - {"restriction"}
+    # The first are those of a question; the last of one that waits, and of an answer that is sent.
+    elsewhere = {"body", "id", "type", "ranker", "timeout_ms", "include"}
+    assert parameters == {*SearchRequest.model_fields} - filters - elsewhere
+
+
+def test_notation_restricts_what_is_found(index: bioqa.Index) -> None:
+    answer = bioqa.ask("dose of warfarin AND case reports[pt]", index, LexicalRanker())
+    assert answer.interpretation is not None
+    assert answer.interpretation.words == "dose of warfarin"
+    assert answer.interpretation.restriction == '"case reports"[pt]'
+    types = [each.document.metadata.types for each in answer.documents]
+    assert types
+    assert all("Case Reports" in each for each in types)
+    as_words = bioqa.ask("dose of warfarin AND case reports[pt]", index, LexicalRanker(), syntax="never")
+    assert as_words.interpretation is None
+    assert len(as_words.documents) == 10
+
+
+def test_an_identifier_finds_its_article(index: bioqa.Index) -> None:
+    for question in ("90000032", "PMID: 90000032", "https://pubmed.ncbi.nlm.nih.gov/90000032/"):
+        answer = bioqa.ask(question, index, LexicalRanker())
+        assert [each.pmid for each in answer.documents] == ["90000032"]
+        assert answer.interpretation is not None
+        assert [each.value for each in answer.interpretation.identifiers] == ["90000032"]
+
+
+def test_further_results_follow_the_first(index: bioqa.Index) -> None:
+    both = bioqa.ask(QUESTION, index, LexicalRanker(), max_documents=8)
+    first = bioqa.ask(QUESTION, index, LexicalRanker(), max_documents=5)
+    assert first.next_offset == 5
+    second = bioqa.ask(QUESTION, index, LexicalRanker(), max_documents=3, offset=5)
+    assert [*first.documents, *second.documents] == [*both.documents]
+
+
+def test_the_newest_come_first(index: bioqa.Index) -> None:
+    answer = bioqa.ask(QUESTION, index, LexicalRanker(), order="date")
+    days = [each.published or date.min for each in answer.documents]
+    assert days == sorted(days, reverse=True)
+    assert len({*days}) > 1
+
+
+def test_documents_are_counted_if_asked_for(index: bioqa.Index) -> None:
+    assert bioqa.ask(QUESTION, index, LexicalRanker()).facets is None
+    answer = bioqa.ask(QUESTION, index, LexicalRanker(), facets=True)
+    assert answer.facets is not None
+    number = sum(documents for _, documents in answer.facets.years) + answer.facets.undated
+    assert number == answer.facets.documents == len(index.search(QUESTION, 1000))
+
+
+def test_words_are_taken_literally_if_asked_for(index: bioqa.Index) -> None:
+    assert bioqa.ask("warfarrin", index, LexicalRanker()).documents
+    answer = bioqa.ask("warfarrin", index, LexicalRanker(), literal=True)
+    assert (answer.documents, answer.interpretation) == ((), None)
+
+
+def test_what_filters_leave_out_is_said(index: bioqa.Index) -> None:
+    answer = bioqa.ask(QUESTION, index, LexicalRanker(), filters=bioqa.Filters(types=("Poem",)))
+    assert answer.documents == ()
+    assert [(each.filter, each.documents > 0) for each in answer.emptied] == [("types", True)]
+
+
 @pytest.mark.parametrize(
     ("question", "options", "said"),
     [
@@ -55,6 +121,11 @@ def test_many_questions_are_answered_as_each_alone(index: bioqa.Index) -> None:
         (QUESTION, {"max_documents": 0}, "max_documents is 0; it must be 1 or more"),
         (QUESTION, {"max_snippets": -1}, "max_snippets is -1; it must be 0 or more"),
         (QUESTION, {"candidates": 0}, "candidates is 0; it must be 1 or more"),
+        (QUESTION, {"offset": 1000}, "offset is 1000; it must be from 0 to 999"),
+        (QUESTION, {"offset": -1}, "offset is -1"),
+        (QUESTION, {"order": "age"}, "order is 'age'; it must be one of relevance, date"),
+        (QUESTION, {"syntax": "maybe"}, "syntax is 'maybe'; it must be one of auto, always, never"),
+        ("dose AND (warfarin", {}, r"never closed\ndose AND \(warfarin\n         \^"),
     ],
 )
 def test_what_cannot_be_asked(index: bioqa.Index, question: Any, options: Any, said: str) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lxml import html
@@ -72,3 +73,25 @@ def test_what_is_withdrawn_is_said_in_words(index: bioqa.Index) -> None:
 def test_an_answer_without_documents_says_so(index: bioqa.Index) -> None:
     shown = bioqa.ask("xyzzy", index, LexicalRanker())._repr_html_()
     assert "No document has a word of this question." in shown
+
+
+def test_what_was_searched_for_is_said(index: bioqa.Index) -> None:
+    def said(question: str, **options: Any) -> list[str]:
+        shown = bioqa.ask(question, index, LexicalRanker(), **options)._repr_html_()
+        return [each.text_content() for each in html.fragment_fromstring(shown).xpath("./p[not(small)]")]
+
+    assert said("warfarrin") == ["Results for warfarin; search for warfarrin instead with literal=True"]
+    assert said("warfarin AND dose[ti]") == ["Searched for “warfarin”, restricted to: dose[ti]"]
+    assert said("dose[ti]") == ["Searched for documents by date, restricted to: dose[ti]"]
+    assert said("PMID: 7") == ["The index has no such document."]
+    nothing = said("warfarin", filters=bioqa.Filters(types=("<b>",)))[-1]
+    assert nothing.startswith("The filters leave no document: ")
+    assert nothing.endswith(" without <b>[pt].")
+    assert said("warfarin", offset=900) == ["There are no further documents."]
+
+
+def test_further_results_are_numbered_from_the_offset(index: bioqa.Index) -> None:
+    answer = bioqa.ask("dose of warfarin", index, LexicalRanker(), offset=3, max_documents=2)
+    summaries = html.fragment_fromstring(answer._repr_html_()).xpath("//summary")
+    assert [each.text_content().split(".")[0] for each in summaries] == ["4", "5"]
+    assert [each.rank for each in answer.documents] == [4, 5]

@@ -11,6 +11,7 @@ from mcp import Client
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.service import Service
+from bioqa.app.http.schemas import SearchFilters
 from bioqa.app.main import create_app
 from bioqa.app.mcp.backends import Backend, LocalBackend, RemoteBackend
 from bioqa.app.mcp.server import create_server
@@ -79,6 +80,15 @@ def test_filters_are_passed_on_and_what_they_leave_out_is_said(backend: Backend)
     )
     assert nothing["documents"] == []
     assert f'{len(some["documents"])} without types ("No such type"[pt])' in nothing["note"]
+
+
+def test_documents_without_a_date_pass_if_they_may(backend: Backend) -> None:
+    server = create_server(backend)
+    asked = {"question": "statin", "max_documents": 100, "published_after": "1990-07-01"}
+    dated, undated = (answered(server, "search", **asked, undated=given) for given in (False, True))
+    added = {d["pmid"]: d["published"] for d in undated["documents"]}
+    assert added.keys() > {d["pmid"] for d in dated["documents"]}
+    assert None in added.values()
 
 
 def test_further_results_follow_the_first(backend: Backend) -> None:
@@ -165,6 +175,7 @@ def test_tools_are_described_for_models(service: Service) -> None:
 
     tools = {tool.name: tool for tool in asyncio.run(listed())}
     assert set(tools) == {"search", "get_document", "get_documents"}
+    assert SearchFilters.model_fields.keys() <= tools["search"].input_schema["properties"].keys()
     for tool in tools.values():
         assert len(tool.description) > 80
         assert tool.output_schema["type"] == "object"

@@ -6,6 +6,8 @@ from bioqa.app.web.help import NOTATION, QUESTIONS
 from bioqa.indexer.search.interpretation import interpret
 from tests.app.web.html import read, texts
 
+EXAMPLES = [example for example, _ in NOTATION]
+
 
 def test_every_example_can_be_asked(client: TestClient) -> None:
     page = read(client.get("/help"))
@@ -15,7 +17,13 @@ def test_every_example_can_be_asked(client: TestClient) -> None:
 
 
 def test_examples_are_what_they_are_said_to_be() -> None:
-    assert all(interpret(example) is not None for example, _ in NOTATION)
+    read_as = [found and (found.words, str(found.restriction)) for found in map(interpret, EXAMPLES)]
+    assert read_as == [
+        ("metformin glucose", "review[pt] AND published from 2015-01-01 until before 2021-01-01"),
+        ("statins", '"smith j"[au] AND lancet[ta]'),
+        ("inhaled steroids", "asthma[mh] AND NOT child[mh]"),
+        ("enalapril ramipril", '"heart failure"[ti] AND (enalapril[tiab] OR ramipril[tiab])'),
+    ]
     plain = [interpret(example) for example, _ in QUESTIONS]
     assert plain[:2] == [None, None]
     assert plain[2] is not None
