@@ -28,12 +28,15 @@ from bioqa.models.answers.selection import Calibration
 from bioqa.models.encoders.loading import EncoderError
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling, feature_counts
 from bioqa.models.folders import put_back, written_whole
-from bioqa.models.rankers.registry import RankerSettings, SettingsError, build, encoder_of, learned_state
+from bioqa.models.rankers.registry import build, encoder_of, learned_state, settings_from
+from bioqa.models.rankers.settings import RankerSettings, SettingsError
 from bioqa.models.text import vocabulary as vocabularies
 from bioqa.models.text.pieces import FILES as PIECES_FILES
 from bioqa.models.text.vocabulary import Vocabulary, VocabularyError
 
-FORMAT = 1
+FORMAT = 2
+_READABLE = (1, FORMAT)
+"""Format 1 stored the settings of all architectures with each checkpoint."""
 OWN_FILES = ("config.json", "model.safetensors")
 FILES = (*OWN_FILES, *vocabularies.FILES)
 
@@ -102,7 +105,7 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
     _require(folder, folder, OWN_FILES)
     config = _config(folder)
     try:
-        settings = RankerSettings.from_dict(config["settings"])
+        settings = settings_from(config["settings"], config["format"])
         _check_features(folder, config, settings)
         calibration = Calibration(**config["calibration"])
         scale, curve = Scale.from_dict(config.get("scale")), _curve(config.get("curve", []))
@@ -113,12 +116,11 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
         raise CheckpointError(str(error)) from error
     except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
         raise CheckpointError(f"{folder / 'config.json'}: {error!r}") from error
-    if settings.features == "soft" and vocabulary.pieces is None:
+    if settings.reading.features == "soft" and vocabulary.pieces is None:
         raise CheckpointError(f"{folder}: the vocabulary has no word pieces, which its features need")
-    if vocabulary.vectors.shape[1] != settings.dimensions:
-        raise CheckpointError(
-            f"{folder}: vectors of {vocabulary.vectors.shape[1]} dimensions, not {settings.dimensions}"
-        )
+    found, wanted = vocabulary.vectors.shape[1], settings.reading.dimensions
+    if found != wanted:
+        raise CheckpointError(f"{folder}: vectors of {found} dimensions, not {wanted}")
     try:
         model = build(settings, torch.from_numpy(vocabulary.vectors), device=device)
     except (EncoderError, SettingsError) as error:
@@ -198,14 +200,15 @@ def _config(folder: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise CheckpointError(f"{path}: {error}") from error
     found = config.get("format") if isinstance(config, dict) else None
-    if found != FORMAT:
-        raise CheckpointError(f"{path}: format {found!r}, this version reads {FORMAT}")
+    if found not in _READABLE:
+        known = " and ".join(map(str, _READABLE))
+        raise CheckpointError(f"{path}: format {found!r}, this version reads {known}")
     return dict(config)
 
 
 def _check_features(folder: Path, config: dict[str, Any], settings: RankerSettings) -> None:
     """The features it was trained with must be the first of today's: new ones are only ever appended."""
-    wanted = zip(("document", "sentence"), feature_counts(settings.features), strict=True)
+    wanted = zip(("document", "sentence"), feature_counts(settings.reading.features), strict=True)
     for (unit, least), known in zip(wanted, (DOCUMENT_FEATURES, SENTENCE_FEATURES), strict=True):
         names = config.get(f"{unit}_features")
         if not isinstance(names, list) or len(names) < least or names != list(known[: len(names)]):

@@ -119,7 +119,7 @@ class Reranker:
         documents = self._tokens([candidate.document for candidate in candidates])
         bm25 = np.array([candidate.score for candidate in candidates], dtype=np.float32)
         features = self._features(asked, documents, bm25)
-        used = self.checkpoint.scaling.apply(features, self.checkpoint.settings.features)
+        used = self.checkpoint.scaling.apply(features, self.checkpoint.settings.reading.features)
         make = sentence_example if self._units == "sentences" else document_example
         pieces = None
         if self._reader is not None:

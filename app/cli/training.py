@@ -148,7 +148,7 @@ def train(
 
     After an interruption, the same command resumes the training of a ranker over an encoder.
     """
-    from bioqa.models.rankers.registry import SettingsError
+    from bioqa.models.rankers.settings import SettingsError
     from bioqa.models.training import recipes
     from bioqa.models.training.files import TrainingPlan, parse_settings, train_ranker
 
@@ -244,7 +244,7 @@ def _train_deep(
     """The cascade's recipe; its scale is fitted on all questions of dev."""
     from bioqa.models.cascade import training
     from bioqa.models.cascade.fitting import CrossSettings
-    from bioqa.models.rankers.registry import SettingsError
+    from bioqa.models.rankers.settings import SettingsError
 
     settings = load_settings(index=index, ranker=str(output), device=device)
     try:

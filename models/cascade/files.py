@@ -118,7 +118,7 @@ def load(
     if ARCHITECTURES[first.checkpoint.settings.ranker].units != "sentences":
         raise CascadeError(f"{folder / 'first'}: its ranker gives sentences no scores")
     encoder = Encoder.load(str(folder / "encoder"), device=device)
-    reader = CrossEncoder(encoder, feature_counts(first.checkpoint.settings.features)[1])
+    reader = CrossEncoder(encoder, feature_counts(first.checkpoint.settings.reading.features)[1])
     head = folder / "head.safetensors"
     try:
         weights = load_file(head)

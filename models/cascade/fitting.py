@@ -116,7 +116,7 @@ class FittingProgress:
 
 def question_groups(prepared: Sequence[Prepared], first: Reranker, rivals: int = RIVALS) -> list[Group]:
     """The questions that have a gold document in the index."""
-    scaling, features = first.checkpoint.scaling, first.checkpoint.settings.features
+    scaling, features = first.checkpoint.scaling, first.checkpoint.settings.reading.features
     made = []
     for question in prepared:
         pool = question.retrieved

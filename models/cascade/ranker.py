@@ -225,7 +225,7 @@ class Cascade:
         loaded = self.first.checkpoint
         # Only sentence features are used, which do not depend on first-stage scores: 0 will do.
         _, features = self.first.example(question, [Candidate(document, 0.0) for document in documents])
-        scaled = loaded.scaling.apply(features, loaded.settings.features).sentences
+        scaled = loaded.scaling.apply(features, loaded.settings.reading.features).sentences
         return self.reader.score(passages, scaled)
 
 

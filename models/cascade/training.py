@@ -68,7 +68,7 @@ def train_cascade(
     first = Reranker.load(plan.first)
     transformer, tokeniser, of_encoder = open_encoder(plan.encoder)
     encoder = Encoder(transformer, tokeniser, name=plan.encoder, fingerprint=of_encoder, device=plan.device)
-    used = first.checkpoint.settings.features
+    used = first.checkpoint.settings.reading.features
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(plan.settings.seed)
         reader = CrossEncoder(encoder, feature_counts(used)[1])

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from bioqa.models.encoders.cache import StateCache, key_of
-from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.encoder import Encoder, Layers
 from bioqa.models.encoders.inputs import EncoderInput
 from bioqa.models.experiments.components import TrainedComponent
 from bioqa.models.experiments.data import ExperimentData
@@ -38,16 +38,17 @@ def warm(
     If states of all layers are needed, the last layer's are cached under their own key too, for the variant
     without mixture, if both are the same (some families normalise the last layer's output once more).
     """
-    cache, layers = encoder.cache, "all" if component.settings.mix_layers else "last"
-    if cache is None:
+    cache, encoding = encoder.cache, component.settings.encoding
+    if cache is None or encoding is None:
         return
+    layers: Layers = "all" if encoding.mix_layers else "last"
     inputs = list(_inputs(component, data, encoder))
     missing = {key: x for x in inputs if cache.get(key := key_of(x, layers)) is None}
     sequences = sorted(missing.values(), key=lambda x: -len(x.ids))
     both = layers == "all" and bool(sequences) and _last_is_last(encoder, sequences[-1])
     for begin in range(0, len(sequences), _AT_ONCE):
         some_of = sequences[begin : begin + _AT_ONCE]
-        states = encoder.states(some_of, "all" if layers == "all" else "last")
+        states = encoder.states(some_of, layers)
         if both:
             counts = [len(x.places) for x in some_of]
             for x, of_x in zip(some_of, torch.split(states[:, -1:], counts), strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 
 from bioqa.models.experiments.shares import Share
 from bioqa.models.features.extractor import Scaling
-from bioqa.models.rankers.registry import RankerSettings
+from bioqa.models.rankers.settings import RankerSettings
 
 WHOLE = Share()
 FeatureGroup = Literal["document features", "sentence features"]
@@ -25,7 +25,7 @@ class TrainedComponent:
 
     @property
     def encoder(self) -> str:
-        return self.settings.encoder
+        return self.settings.encoding.encoder if self.settings.encoding else ""
 
     @property
     def name(self) -> str:
@@ -60,6 +60,8 @@ Component = TrainedComponent | ZeroShot | Ready
 def described(component: Component) -> dict[str, Any]:
     """A component's settings, with names of encoders and folders instead of their paths on this machine."""
     values = asdict(component)
+    if isinstance(component, TrainedComponent):
+        values["settings"] = component.settings.as_dict()
     for owner in (values, values.get("settings", {})):
         for place in ("encoder", "folder"):
             if owner.get(place):

@@ -10,7 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool1d, cosine_similarity, pad
 
+from bioqa.models.features.extractor import feature_counts
 from bioqa.models.rankers.batch import Batch
+from bioqa.models.rankers.heads import Dense, SentenceRanker
+from bioqa.models.rankers.settings import Kind, RankerSettings, SentenceTraining
 
 LAYERS = 2
 SIMILARITIES = LAYERS + 1
@@ -83,3 +86,19 @@ class Bcnn(nn.Module):
 def _means(rows: Tensor, owner: Tensor, lengths: Tensor) -> Tensor:
     sums = rows.new_zeros(len(lengths), rows.shape[1]).index_add(0, owner, rows)
     return sums / lengths.clamp(min=1)[:, None]
+
+
+def _sentences(settings: RankerSettings, vectors: nn.Module) -> SentenceRanker:
+    head = Dense(feature_counts(settings.reading.features)[1], SIMILARITIES)
+    return SentenceRanker(Bcnn(vectors, settings.reading.dimensions), head)
+
+
+KINDS = {
+    "bcnn": Kind(
+        "BCNN",
+        "Yin et al. 2016",
+        "sentences",
+        _sentences,
+        training=SentenceTraining(document_weight=0.0, sentence_weight=1.0),
+    )
+}

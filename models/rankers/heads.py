@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from bioqa.models.features.extractor import feature_counts
 from bioqa.models.rankers.batch import Batch
+from bioqa.models.rankers.settings import RankerSettings, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,18 @@ class Scores:
     """[D]"""
     sentences: Tensor
     """[S] or [0]"""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceHeadSettings(Section):
+    """Of the MLP that joins a sentence's score with its features."""
+
+    sentence_hidden: int = 8
+    """Width of the hidden layer."""
+    sentence_bias: bool = False
+    """Whether the two layers have biases; the paper's have none."""
+
+    POSITIVE = ("sentence_hidden",)
 
 
 class FeatureHead(nn.Module):
@@ -36,6 +50,13 @@ class FeatureHead(nn.Module):
             torch.cat([features, score if score.ndim > 1 else score[:, None]], dim=1)
         ).squeeze(1)
         return joined
+
+
+def sentence_head(settings: RankerSettings, width: int = 1) -> FeatureHead:
+    """The head over a sentence ranker whose score, or state, has ``width`` numbers."""
+    own = settings.own_as(SentenceHeadSettings)
+    features = feature_counts(settings.reading.features)[1]
+    return FeatureHead(features, bias=own.sentence_bias, width=width, hidden=own.sentence_hidden)
 
 
 class Dense(nn.Module):

@@ -4,11 +4,30 @@ Pappas and Androutsopoulos 2021, Section 2.3 and Figure 2: the best sentence's s
 features make the document's score, which in turn revises the scores of its sentences.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import torch
 from torch import nn
 
+from bioqa.models.features.extractor import feature_counts
 from bioqa.models.rankers.batch import Batch
-from bioqa.models.rankers.heads import FeatureHead, Scores, SentenceRanker, best_of_documents
+from bioqa.models.rankers.heads import (
+    FeatureHead,
+    NoText,
+    Scores,
+    SentenceHeadSettings,
+    SentenceRanker,
+    best_of_documents,
+    sentence_head,
+)
+from bioqa.models.rankers.settings import Kind, RankerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class JointSettings(SentenceHeadSettings):
+    last_layer: bool = True
+    """Whether the document's score revises its sentences'."""
 
 
 class Joint(nn.Module):
@@ -30,3 +49,23 @@ class Joint(nn.Module):
             pairs = torch.stack([sentences, documents[batch.unit_document]], dim=1)
             sentences = self.last_layer(pairs).squeeze(1)
         return Scores(documents, sentences)
+
+
+def joint(
+    sentences: Callable[[RankerSettings, nn.Module], SentenceRanker],
+) -> Callable[[RankerSettings, nn.Module], nn.Module]:
+    """Builds the joint layers around what ``sentences`` builds."""
+
+    def build_joint(settings: RankerSettings, below: nn.Module) -> nn.Module:
+        documents = feature_counts(settings.reading.features)[0]
+        last_layer = settings.own_as(JointSettings).last_layer
+        return Joint(sentences(settings, below), documents, last_layer=last_layer)
+
+    return build_joint
+
+
+def _features_alone(settings: RankerSettings, vectors: nn.Module) -> SentenceRanker:
+    return SentenceRanker(NoText(), sentence_head(settings, 0))
+
+
+KINDS = {"features": Kind("Features only", "ours", "sentences", joint(_features_alone), JointSettings())}

@@ -10,8 +10,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from bioqa.models.features.extractor import feature_counts
 from bioqa.models.rankers.batch import Batch
+from bioqa.models.rankers.heads import (
+    DocumentRanker,
+    FeatureHead,
+    SentenceHeadSettings,
+    SentenceRanker,
+    sentence_head,
+)
+from bioqa.models.rankers.joint import JointSettings, joint
 from bioqa.models.rankers.pooling import pool
+from bioqa.models.rankers.settings import Kind, RankerSettings, SentenceTraining, Training
 
 VIEWS = 3
 """Similarity matrices: exact match, cosine of word vectors, cosine of contexts."""
@@ -124,3 +134,27 @@ class Pdrmm(nn.Module):
         logits = self.importance(torch.cat([context, batch.idf[:, :, None]], dim=2)).squeeze(2)
         weights = torch.softmax(logits.masked_fill(~batch.mask, -1e9), dim=1) * batch.mask
         return weights / batch.mask.sum(1, keepdim=True).clamp(min=1)
+
+
+def _documents(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
+    head = FeatureHead(feature_counts(settings.reading.features)[0], bias=True)
+    return DocumentRanker(Pdrmm(vectors, settings.reading.dimensions), head)
+
+
+def _sentences(settings: RankerSettings, vectors: nn.Module) -> SentenceRanker:
+    return SentenceRanker(Pdrmm(vectors, settings.reading.dimensions), sentence_head(settings))
+
+
+_PAPER = "Pappas and Androutsopoulos 2021"
+KINDS = {
+    "pdrmm": Kind("PDRMM", _PAPER, "documents", _documents, training=Training()),
+    "sentence-pdrmm": Kind(
+        "Sentence PDRMM",
+        _PAPER,
+        "sentences",
+        _sentences,
+        SentenceHeadSettings(),
+        training=SentenceTraining(document_weight=0.0, sentence_weight=1.0),
+    ),
+    "jpdrmm": Kind("JPDRMM", _PAPER, "sentences", joint(_sentences), JointSettings()),
+}

@@ -23,7 +23,7 @@ class LayerMix(nn.Module):
 
 
 class _States(nn.Module):
-    def __init__(self, encoder: Encoder, *, mixed: bool) -> None:
+    def __init__(self, encoder: Encoder, mixed: bool) -> None:
         super().__init__()
         self.encoder = encoder
         self.width = encoder.width

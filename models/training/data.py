@@ -13,7 +13,8 @@ from bioqa.models.arrays import Booleans
 from bioqa.models.encoders.reading import Reader
 from bioqa.models.features.extractor import FeatureExtractor, Features, Scaling
 from bioqa.models.rankers.batch import Example, document_example, sentence_example
-from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings
+from bioqa.models.rankers.registry import ARCHITECTURES
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.text.tokens import DocumentTokens, TokenisedDocument, TokenisedQuestion, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 
@@ -144,6 +145,6 @@ class RankerInputs:
         if self.reader is not None:
             documents = [candidate.document for candidate in pool.candidates]
             pieces = self.reader(prepared.response.question.body, documents)
-        features = self.scaling.apply(pool.features, self.settings.features)
+        features = self.scaling.apply(pool.features, self.settings.reading.features)
         make = document_example if self.documents_only else sentence_example
         return make(prepared.question, pool.tokens, features, pieces)

@@ -13,7 +13,8 @@ from bioqa.models.answers import baseline
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
 from bioqa.models.checkpoint import Checkpoint, load_vocabulary, save
 from bioqa.models.encoders.cache import StateCache
-from bioqa.models.rankers.registry import RankerSettings, SettingsError, load_encoder
+from bioqa.models.rankers.registry import load_encoder
+from bioqa.models.rankers.settings import RankerSettings, SettingsError
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.baseline import make_baseline
 from bioqa.models.training.data import Prepared, Searcher, prepare
@@ -92,12 +93,13 @@ def train_ranker(
     beside the output. Raises SettingsError before anything is read, and EncoderError.
     """
     settings, output = plan.settings, plan.output
+    reading = settings.reading
     vocabulary = plan.vocabulary or bundled_vocabulary()
-    if vocabulary.vectors.shape[1] != settings.dimensions:
+    if vocabulary.vectors.shape[1] != reading.dimensions:
         raise SettingsError(
-            f"dimensions {settings.dimensions}: the vocabulary's vectors have {vocabulary.vectors.shape[1]}"
+            f"dimensions {reading.dimensions}: the vocabulary's vectors have {vocabulary.vectors.shape[1]}"
         )
-    if settings.features == "soft" and vocabulary.pieces is None:
+    if reading.features == "soft" and vocabulary.pieces is None:
         raise SettingsError("features 'soft': the vocabulary has no word pieces; make one with --encoder")
     encoder = load_encoder(settings, plan.device)
     questions = (prepare_file(index, path, vocabulary, preparing) for path in (plan.train, plan.dev))

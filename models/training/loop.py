@@ -1,6 +1,6 @@
 """Training on pairs: a relevant and an irrelevant candidate of the same question, redrawn every epoch.
 
-A pair may have several irrelevant candidates (``RankerSettings.irrelevant_documents``).
+A pair may have several irrelevant candidates (``Training.irrelevant_documents``).
 """
 
 import time
@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.rankers.batch import collate
-from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings, encoder_of, learned_state
+from bioqa.models.rankers.registry import encoder_of, learned_state
+from bioqa.models.rankers.settings import Encoding, RankerSettings, SentenceTraining, Training
 from bioqa.models.training.losses import DOCUMENT_LOSSES, cross_entropy_loss, listwise_loss
 from bioqa.models.training.pairs import Pair, TrainingSet, draw_pairs, pair_labels
 from bioqa.models.training.rates import rate_factor
@@ -45,20 +46,23 @@ def fit(
     """Train in place and leave the model with its best epoch's weights.
 
     ``evaluate`` measures on development questions: named scores, and the one to maximise. A fine-tuned
-    encoder is trained after ``settings.frozen_epochs``. ``state``: a file to save every epoch in, and to
-    resume from. Raises BioqaError if there is no pair to train on.
+    encoder is trained after its ``frozen_epochs``. ``state``: a file to save every epoch in, and to resume
+    from. Raises BioqaError if there is no pair to train on.
     """
+    training, encoding = settings.training, settings.encoding
+    assert training is not None
     encoder = encoder_of(model) if settings.fine_tune else None
+    tuned = encoding if encoder is not None else None
     run = _Run(model, [*learned_state(model)], _optimiser(model, settings), np.random.default_rng(seed))
     if state is not None:
         run.resume(state)
-    while not _finished(run.epochs, settings, fine_tuned=encoder is not None):
+    while not _finished(run.epochs, training, tuned):
         begin = time.monotonic()
         number = len(run.epochs) + 1
-        if encoder is not None:
-            encoder.freeze(None if number <= settings.frozen_epochs else settings.frozen_layers)
+        if encoder is not None and encoding is not None:
+            encoder.freeze(None if number <= encoding.frozen_epochs else encoding.frozen_layers)
         model.train()
-        loss = _train_epoch(run, settings, learned)
+        loss = _train_epoch(run, training, learned)
         model.eval()
         scores, score = evaluate(model)
         if not run.epochs or score > max(e.score for e in run.epochs):
@@ -67,8 +71,8 @@ def fit(
         if state is not None:
             run.save(state)
         progress(run.epochs[-1])
-    if encoder is not None:
-        encoder.freeze(settings.frozen_layers)
+    if encoder is not None and encoding is not None:
+        encoder.freeze(encoding.frozen_layers)
     run.put(run.best)
     return run.epochs
 
@@ -129,67 +133,71 @@ def _optimiser(model: nn.Module, settings: RankerSettings) -> torch.optim.Optimi
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     of_encoder = {id(parameter) for parameter in encoder.parameters()} if encoder else set()
     groups: list[dict[str, Any]] = [{"params": [p for p in learned if id(p) not in of_encoder]}]
-    if tuned := [p for p in learned if id(p) in of_encoder]:
-        groups.append({"params": tuned, "lr": settings.encoder_learning_rate})
-    return torch.optim.Adam(groups, lr=settings.learning_rate)
+    training, encoding = settings.training, settings.encoding
+    assert training is not None
+    if encoding is not None and (tuned := [p for p in learned if id(p) in of_encoder]):
+        groups.append({"params": tuned, "lr": encoding.encoder_learning_rate})
+    return torch.optim.Adam(groups, lr=training.learning_rate)
 
 
-def _finished(epochs: Sequence[Epoch], settings: RankerSettings, *, fine_tuned: bool) -> bool:
+def _finished(epochs: Sequence[Epoch], training: Training, tuned: Encoding | None) -> bool:
+    """``tuned``: the encoder's settings, if it is trained too."""
     if not epochs:
         return False
     best = max(epochs, key=lambda e: e.score).number
     # Patience counts from the epoch in which the encoder starts to be trained.
-    since = max(best, settings.frozen_epochs) if fine_tuned else best
-    return len(epochs) >= settings.epochs or len(epochs) - since >= settings.patience
+    since = best if tuned is None else max(best, tuned.frozen_epochs)
+    return len(epochs) >= training.epochs or len(epochs) - since >= training.patience
 
 
-def _train_epoch(training: _Run, settings: RankerSettings, learned: TrainingSet) -> float:
+def _train_epoch(run: _Run, training: Training, learned: TrainingSet) -> float:
     """Train on each pair once; returns the mean loss of the steps."""
-    documents_only = ARCHITECTURES[settings.ranker].units == "documents"
+    documents_only = not isinstance(training, SentenceTraining)
     pairs = draw_pairs(
         learned.questions,
-        training.generator,
-        settings.irrelevant_documents,
+        run.generator,
+        training.irrelevant_documents,
         documents_only=documents_only,
     )
     if not pairs:
         relevant = "a relevant candidate" + ("" if documents_only else " with a golden sentence")
         raise BioqaError(f"no training pair: no question has both {relevant} and an irrelevant one")
     losses = []
-    rates = [group["lr"] for group in training.optimiser.param_groups]
-    for start in range(0, len(pairs), settings.pairs_per_step):
-        step = pairs[start : start + settings.pairs_per_step]
-        if settings.falling_rate:
-            share = (len(training.epochs) + start / len(pairs)) / settings.epochs
-            for group, rate in zip(training.optimiser.param_groups, rates, strict=True):
+    rates = [group["lr"] for group in run.optimiser.param_groups]
+    for start in range(0, len(pairs), training.pairs_per_step):
+        step = pairs[start : start + training.pairs_per_step]
+        if training.falling_rate:
+            share = (len(run.epochs) + start / len(pairs)) / training.epochs
+            for group, rate in zip(run.optimiser.param_groups, rates, strict=True):
                 group["lr"] = rate * rate_factor(share)
-        training.optimiser.zero_grad()
+        run.optimiser.zero_grad()
         total = 0.0
-        for first in range(0, len(step), settings.pairs_at_once):
-            some = step[first : first + settings.pairs_at_once]
-            loss = _loss(training.model, settings, learned, some) * (len(some) / len(step))
+        for first in range(0, len(step), training.pairs_at_once):
+            some = step[first : first + training.pairs_at_once]
+            loss = _loss(run.model, training, learned, some) * (len(some) / len(step))
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.item()
-        training.optimiser.step()
+        run.optimiser.step()
         losses.append(total)
-    for group, rate in zip(training.optimiser.param_groups, rates, strict=True):
+    for group, rate in zip(run.optimiser.param_groups, rates, strict=True):
         group["lr"] = rate
     return float(np.mean(losses))
 
 
-def _loss(model: nn.Module, settings: RankerSettings, learned: TrainingSet, pairs: Sequence[Pair]) -> Tensor:
+def _loss(model: nn.Module, training: Training, learned: TrainingSet, pairs: Sequence[Pair]) -> Tensor:
     questions = learned.questions
     examples = [questions[p.question].example.take([p.relevant, *p.irrelevant]) for p in pairs]
     batch = collate(examples, learned.vocabulary)
     scores = model(batch)
-    of_documents = DOCUMENT_LOSSES[settings.document_loss]
-    loss = settings.document_weight * of_documents(scores.documents.reshape(len(pairs), -1))
-    if ARCHITECTURES[settings.ranker].units == "documents":
+    of_documents = DOCUMENT_LOSSES[training.document_loss]
+    loss = of_documents(scores.documents.reshape(len(pairs), -1))
+    if not isinstance(training, SentenceTraining):
         return loss
+    loss = training.document_weight * loss
     labels, weights = pair_labels(questions, pairs)
-    if settings.sentence_weight:
+    if training.sentence_weight:
         summed = cross_entropy_loss(scores.sentences, labels, len(pairs), weights)
-        loss = loss + settings.sentence_weight * summed
-    if settings.listwise_weight:
-        loss = loss + settings.listwise_weight * listwise_loss(scores, batch, labels)
+        loss = loss + training.sentence_weight * summed
+    if training.listwise_weight:
+        loss = loss + training.listwise_weight * listwise_loss(scores, batch, labels)
     return loss

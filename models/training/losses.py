@@ -8,7 +8,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, r
 
 from bioqa.models.rankers.batch import Batch
 from bioqa.models.rankers.heads import Scores
-from bioqa.models.rankers.registry import DocumentLoss
+from bioqa.models.rankers.settings import DocumentLoss
 
 
 def hinge_loss(documents: Tensor) -> Tensor:

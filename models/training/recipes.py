@@ -9,7 +9,8 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.golden import question_entries
 from bioqa.bioasq.jsonfile import read_json, write_json
-from bioqa.models.rankers.registry import RankerSettings, settings_of
+from bioqa.models.rankers.registry import settings_of
+from bioqa.models.rankers.settings import RankerSettings
 
 BASELINE = "bm25"
 DEEP = "deep"

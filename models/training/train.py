@@ -17,7 +17,8 @@ from bioqa.models.answers.reliability import fit_scale
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.features.extractor import Scaling
-from bioqa.models.rankers.registry import RankerSettings, build, reader_for
+from bioqa.models.rankers.registry import build, reader_for
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Prepared, RankerInputs, fingerprint, scaling_of
 from bioqa.models.training.development import Development, rankings_of

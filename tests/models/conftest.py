@@ -2,28 +2,32 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from bioqa.models import checkpoint
 from bioqa.models.checkpoint import Checkpoint
-from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings, settings_of
+from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Prepared, prepare
 from bioqa.models.training.train import TrainingData, make_checkpoint
-from tests.models.toys import GOLDEN, ToyIndex, corpus_words, vocabulary_of
+from tests.models.toys import GOLDEN, ToyIndex, corpus_words, toy_settings, vocabulary_of
 
+FORMS: dict[str, dict[str, Any]] = {
+    "": {},
+    " extended": {"features": "extended"},
+    " without last layer": {"last_layer": False},
+}
 VARIANTS: dict[str, RankerSettings] = {
-    f"{name}{label}": settings_of(name, dimensions=6, **changes)
+    f"{name}{label}": toy_settings(name, **changes)
     for name in ARCHITECTURES
-    for label, changes in (
-        ("", {}),
-        (" extended", {"features": "extended"}),
-        (" without last layer", {"last_layer": False}),
-    )
+    for label, changes in FORMS.items()
     # The joint layers are the same above every sentence ranker.
     if not label or ARCHITECTURES[name].reads == "vectors"
+    if changes.keys() <= settings_of(name).as_dict().keys()
 }
 """Every ranker of the registry, in each form that changes what it computes."""
 

@@ -10,7 +10,7 @@ from math import exp, sqrt
 import numpy as np
 
 from bioqa.models.rankers.batch import Example
-from bioqa.models.rankers.registry import RankerSettings
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.text.vocabulary import Vocabulary
 
 Vector = list[float]
@@ -126,7 +126,7 @@ def ranker(
     documents = [
         with_features(under(weights, "head."), f, s) for f, s in zip(of_documents, best, strict=True)
     ]
-    if not settings.last_layer:
+    if not settings.as_dict()["last_layer"]:
         return documents, sentences
     revised = [
         linear(weights, "last_layer", [sentence, document])[0]

@@ -5,6 +5,7 @@ Small enough to be learnt by heart: whether a sentence answers a question shows 
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from bioqa.models.arrays import Ints
 from bioqa.models.encoders.inputs import Pieced, Pieces
 from bioqa.models.features.extractor import Features, feature_counts
 from bioqa.models.rankers.batch import Example
-from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings
+from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.text.pieces import WordPieces, as_stored
 from bioqa.models.text.vocabulary import Means, Vocabulary
 from bioqa.models.text.words import STOP_WORDS, stem, terms, words
@@ -138,6 +140,15 @@ class ToyIndex:
         return {pmid: self.documents[pmid] for pmid in pmids if pmid in self.documents}
 
 
+def toy_settings(ranker: str, **changes: Any) -> RankerSettings:
+    """The published settings with vectors as long as those of ``vocabulary_of``, and with those of the
+    changes that the architecture has.
+    """
+    settings = settings_of(ranker, dimensions=6)
+    known = settings.as_dict()
+    return settings.changed(**{name: value for name, value in changes.items() if name in known})
+
+
 def random_example(
     generator: np.random.Generator,
     settings: RankerSettings,
@@ -148,7 +159,7 @@ def random_example(
     longest: int = 9,
 ) -> Example:
     """Word ids below ``size``; questions, documents and sentences may be empty."""
-    of_documents, of_sentences = feature_counts(settings.features)
+    of_documents, of_sentences = feature_counts(settings.reading.features)
     if sentence_counts is None:
         sentence_counts = generator.integers(0, 4, generator.integers(1, 5)).tolist()
     by_document = ARCHITECTURES[settings.ranker].units == "documents"

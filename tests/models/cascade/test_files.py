@@ -128,7 +128,7 @@ def of_soft(tmp_path: Path) -> Cascade:
     first = Reranker.load("soft")
     return Cascade(
         first,
-        CrossEncoder(encoder, feature_counts(first.checkpoint.settings.features)[1]),
+        CrossEncoder(encoder, feature_counts(first.checkpoint.settings.reading.features)[1]),
         Tuned(Combination(0.5, 0.25, relevance_weight=0.5), Speed(5.0, 0.5, 1), Calibration()),
         name="small",
     )

@@ -12,7 +12,8 @@ from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel
 
 from bioqa.models.encoders.encoder import Encoder
-from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings
+from bioqa.models.rankers.registry import ARCHITECTURES
+from bioqa.models.rankers.settings import RankerSettings
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 

@@ -4,7 +4,8 @@ import torch
 
 from bioqa.models.rankers.batch import collate
 from bioqa.models.rankers.heads import FeatureHead, best_of_documents
-from bioqa.models.rankers.registry import RankerSettings, build, settings_of
+from bioqa.models.rankers.registry import build, settings_of
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.text.vocabulary import Vocabulary
 from tests.models import reference
 from tests.models.rankers.test_pdrmm import weights_of

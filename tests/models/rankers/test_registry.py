@@ -1,6 +1,5 @@
 """Every ranker of the registry keeps the same promises."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,8 @@ from torch import nn
 
 from bioqa.models.rankers.batch import Example, collate
 from bioqa.models.rankers.heads import Scores
-from bioqa.models.rankers.registry import (
-    ARCHITECTURES,
-    RankerSettings,
-    SettingsError,
-    build,
-    learned_state,
-    settings_of,
-)
+from bioqa.models.rankers.registry import ARCHITECTURES, build, learned_state, settings_of
+from bioqa.models.rankers.settings import RankerSettings
 from tests.models.conftest import VARIANTS
 from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import corpus_words, random_example, vocabulary_of
@@ -155,50 +148,3 @@ def test_weights_depend_on_the_seed_alone(name: str) -> None:
     first, second = _model(settings_of(name)), _model(settings_of(name))
     for one, other in zip(first.parameters(), second.parameters(), strict=True):
         assert torch.equal(one, other)
-
-
-@pytest.mark.parametrize("name", list(ARCHITECTURES))
-def test_settings_come_back_from_their_dictionary(name: str) -> None:
-    settings = settings_of(name, features="extended", epochs=7)
-    assert RankerSettings.from_dict(settings.as_dict()) == settings
-
-
-def test_published_settings() -> None:
-    jpdrmm = settings_of("jpdrmm")
-    assert (jpdrmm.learning_rate, jpdrmm.pairs_per_step, jpdrmm.epochs, jpdrmm.patience) == (0.01, 32, 30, 4)
-    assert settings_of("sentence-pdrmm").document_weight == 0.0
-    assert {"pdrmm", "sentence-pdrmm", "jpdrmm"} <= set(ARCHITECTURES)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"features": "all"}, "features 'all' is not one of paper, extended"),
-        ({"epochs": 0}, "epochs 0 is not above 0"),
-        ({"learning_rate": -0.1}, "learning_rate -0.1 is not above 0"),
-        ({"dimensions": 0}, "dimensions 0 is not above 0"),
-        ({"pairs_per_step": 0}, "pairs_per_step 0 is not above 0"),
-        ({"patience": 0}, "patience 0 is not above 0"),
-        ({"sentence_weight": -1}, "sentence_weight -1 is not 0 or above"),
-        ({"learning_rate": math.nan}, "learning_rate nan is not above 0"),
-        ({"document_weight": math.inf}, "document_weight inf is not 0 or above"),
-        ({"epochs": "many"}, "epochs 'many' is not a whole number"),
-        ({"epochs": 2.5}, "epochs 2.5 is not a whole number"),
-        ({"patience": True}, "patience True is not a whole number"),
-        ({"learning_rate": None}, "learning_rate None is not a number"),
-        ({"last_layer": "no"}, "last_layer 'no' is not true or false"),
-        ({"features": 1}, "features 1 is not a text"),
-        ({"colour": 1, "Epochs": 3}, "unknown settings: Epochs, colour"),
-    ],
-)
-def test_wrong_settings_are_named_with_their_value(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(SettingsError, match=message):
-        settings_of("jpdrmm", **changes)
-
-
-def test_a_ranker_that_does_not_exist() -> None:
-    for make in (settings_of, RankerSettings):
-        with pytest.raises(SettingsError, match="architecture 'nosuch' is not one of pdrmm, sentence-pdrmm"):
-            make("nosuch")
-    with pytest.raises(SettingsError, match="no ranker is named"):
-        RankerSettings.from_dict({"epochs": 3})

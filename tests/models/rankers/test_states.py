@@ -11,7 +11,8 @@ from transformers import BertConfig, BertModel
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.inputs import Pieced, Pieces
 from bioqa.models.rankers.batch import Example, collate
-from bioqa.models.rankers.registry import RankerSettings, build, encoder_of, settings_of
+from bioqa.models.rankers.registry import build, encoder_of, settings_of
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.rankers.states import LayerMix
 from bioqa.models.text.vocabulary import Vocabulary
 from tests.models import reference

@@ -10,7 +10,8 @@ from bioqa.bioasq.files import write_submission
 from bioqa.models import checkpoint
 from bioqa.models.encoders.cache import StateCache
 from bioqa.models.encoders.encoder import Encoder
-from bioqa.models.rankers.registry import SettingsError, settings_of
+from bioqa.models.rankers.registry import settings_of
+from bioqa.models.rankers.settings import SettingsError
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.files import (

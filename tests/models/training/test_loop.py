@@ -1,16 +1,17 @@
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.models.rankers.registry import ARCHITECTURES, DocumentLoss, RankerSettings, build, settings_of
+from bioqa.models.rankers.registry import ARCHITECTURES, build, settings_of
+from bioqa.models.rankers.settings import DocumentLoss, RankerSettings
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.loop import Epoch, fit
 from bioqa.models.training.pairs import TrainingSet
 from tests.models.encoders.tiny import encoder_for
+from tests.models.toys import toy_settings
 from tests.models.training.test_pairs import JPDRMM, question, questions
 
 
@@ -24,15 +25,16 @@ def _model(vocabulary: Vocabulary, settings: RankerSettings = JPDRMM) -> nn.Modu
 def test_training_with_several_irrelevant_documents_and_a_falling_rate(
     vocabulary: Vocabulary, loss: DocumentLoss
 ) -> None:
-    settings = replace(
-        JPDRMM, irrelevant_documents=3, document_loss=loss, falling_rate=True, listwise_weight=0.3, epochs=6
+    settings = JPDRMM.changed(
+        irrelevant_documents=3, document_loss=loss, falling_rate=True, listwise_weight=0.3, epochs=6
     )
     model = _model(vocabulary, settings)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     learned = TrainingSet(questions(settings), vocabulary)
     epochs = fit(model, settings, learned, lambda _: ({}, 0.0), seed=1)
-    assert len(epochs) < settings.epochs  # out of patience: nothing got better
-    grown = replace(settings, patience=9)
+    assert settings.training is not None
+    assert len(epochs) < settings.training.epochs  # out of patience: nothing got better
+    grown = settings.changed(patience=9)
     epochs = fit(_model(vocabulary, grown), grown, learned, lambda _: ({}, 0.0), seed=1)
     assert epochs[-1].loss < epochs[0].loss
     assert any(not torch.equal(before[name], value) for name, value in model.state_dict().items())
@@ -49,7 +51,7 @@ def test_a_falling_rate_is_what_is_left_of_training(
         return step(self, *args)
 
     monkeypatch.setattr(torch.optim.Adam, "step", noting)
-    settings = replace(JPDRMM, falling_rate=True, epochs=2, learning_rate=0.3)
+    settings = JPDRMM.changed(falling_rate=True, epochs=2, learning_rate=0.3)
     fit(_model(vocabulary), settings, TrainingSet(questions(), vocabulary), lambda _: ({}, 0.0), seed=1)
     # Three pairs an epoch, two a step.
     assert rates == pytest.approx([0.3, 0.3 * (1 - 1 / 3), 0.3 * 0.5, 0.3 * (0.5 - 1 / 3)])
@@ -99,7 +101,7 @@ def test_stops_early_and_keeps_the_best_epoch(
 
 @pytest.mark.parametrize("ranker", list(ARCHITECTURES))
 def test_the_same_seed_gives_the_same_weights(ranker: str, vocabulary: Vocabulary) -> None:
-    settings = settings_of(ranker, dimensions=6, epochs=2, pairs_per_step=2, frozen_epochs=1)
+    settings = toy_settings(ranker, epochs=2, pairs_per_step=2, frozen_epochs=1)
     made = []
     for seed in (1, 1, 2):
         model = _model(vocabulary, settings)

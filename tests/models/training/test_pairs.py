@@ -1,6 +1,7 @@
 import numpy as np
 
-from bioqa.models.rankers.registry import RankerSettings, settings_of
+from bioqa.models.rankers.registry import settings_of
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.training.pairs import Pair, TrainingQuestion, draw_pairs, pair_labels
 from tests.models.toys import random_example
 

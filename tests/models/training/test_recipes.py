@@ -6,17 +6,17 @@ import pytest
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
 from bioqa.models.bundled import WEIGHTS
-from bioqa.models.rankers.registry import RankerSettings, settings_of
+from bioqa.models.rankers.registry import settings_from, settings_of
 from bioqa.models.training.recipes import recipe_settings, split_golden
 
 
 def test_the_recipe_is_that_of_the_bundled_ranker() -> None:
     config = json.loads((WEIGHTS / "soft" / "config.json").read_text())
-    assert recipe_settings("soft") == RankerSettings.from_dict(config["settings"])
+    assert recipe_settings("soft") == settings_from(config["settings"], config["format"])
 
 
 def test_changes_and_other_architectures() -> None:
-    assert recipe_settings("soft", epochs=2, dimensions=4).epochs == 2
+    assert recipe_settings("soft", epochs=2, dimensions=4).as_dict()["epochs"] == 2
     assert recipe_settings("jpdrmm") == settings_of("jpdrmm")
 
 

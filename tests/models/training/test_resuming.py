@@ -1,5 +1,4 @@
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,12 +6,14 @@ import torch
 from torch import nn
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.models.rankers.registry import RankerSettings, build, learned_state, settings_of
+from bioqa.models.rankers.registry import build, learned_state, settings_of
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.loop import Epoch, fit
 from bioqa.models.training.pairs import TrainingQuestion, TrainingSet
 from bioqa.models.training.state import StateFile
 from tests.models.encoders.tiny import encoder_for
+from tests.models.toys import toy_settings
 from tests.models.training.test_pairs import questions as toy_questions
 
 SCORES = (0.1, 0.3, 0.2, 0.25)
@@ -51,7 +52,7 @@ def _train(
 def test_an_interrupted_training_ends_as_an_uninterrupted_one(
     ranker: str, vocabulary: Vocabulary, tmp_path: Path
 ) -> None:
-    settings = settings_of(ranker, dimensions=6, epochs=4, pairs_per_step=2, frozen_epochs=1)
+    settings = toy_settings(ranker, epochs=4, pairs_per_step=2, frozen_epochs=1)
     questions = toy_questions(settings)
     whole, epochs = _train(settings, questions, vocabulary, None)
     path = tmp_path / "state"
@@ -81,7 +82,7 @@ def test_small_portions_give_the_step_of_one(vocabulary: Vocabulary) -> None:
     settings = settings_of("jbert-nf", epochs=3, pairs_per_step=3)
     questions = toy_questions(settings)
     made = [
-        learned_state(_train(replace(settings, pairs_at_once=n), questions, vocabulary, None)[0])
+        learned_state(_train(settings.changed(pairs_at_once=n), questions, vocabulary, None)[0])
         for n in (3, 1)
     ]
     for name, value in made[0].items():
@@ -95,7 +96,7 @@ def test_an_encoder_learns_after_its_frozen_epochs(vocabulary: Vocabulary) -> No
     assert original is not None
     before = {f"sentence_ranker.text_ranker.encoder.{n}": v for n, v in original.state_dict().items()}
     for frozen_epochs in (2, 1):
-        model, _ = _train(replace(settings, frozen_epochs=frozen_epochs), questions, vocabulary, None)
+        model, _ = _train(settings.changed(frozen_epochs=frozen_epochs), questions, vocabulary, None)
         state = model.state_dict()
         changed = {name for name, value in before.items() if not torch.equal(value, state[name])}
         assert bool(changed) == (frozen_epochs == 1)

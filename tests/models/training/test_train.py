@@ -10,7 +10,8 @@ from bioqa.models.answers.calibration import calibrate
 from bioqa.models.answers.evaluation import measure
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.checkpoint import Checkpoint
-from bioqa.models.rankers.registry import ARCHITECTURES, RankerSettings, encoder_of, reader_for, settings_of
+from bioqa.models.rankers.registry import ARCHITECTURES, encoder_of, reader_for, settings_of
+from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training import train as training
@@ -149,7 +150,7 @@ def test_a_state_is_refused_where_gold_or_vectors_differ(
         ("training questions", (inputs, relabelled, prepared)),
         ("development questions", (inputs, prepared, relabelled)),
         ("seed", (inputs, prepared, prepared, 2)),
-        ("epochs", (replace(inputs, settings=replace(settings, epochs=3)), prepared, prepared)),
+        ("epochs", (replace(inputs, settings=settings.changed(epochs=3)), prepared, prepared)),
     ):
         with pytest.raises(BioqaError, match=f"with other {named}; delete"):
             resume(*arguments)
