@@ -50,6 +50,8 @@ def pmids(path: Path) -> list[str]:
         (b'<?xml version="1.0" encoding="klingon"?><PubmedArticleSet/>', "klingon"),
         (f"{HEAD}{article_set('a&nbsp;b')}".encode(), "'nbsp' not defined, line 3"),
         (f"{DOCTYPE} SYSTEM 'p.dtd'>\n{article_set('a&nbsp;b')}".encode(), "line 3: unknown entity &nbsp;"),
+        (f"{DOCTYPE} SYSTEM 'p.dtd'>\n{article_set(4 * CHUNK * 'a' + '&nbsp;')}".encode(), "entity &nbsp;"),
+        (f"{DOCTYPE} SYSTEM 'p.dtd'>\n{article_set('a&nbsp;b')}".encode("utf-16"), "unknown entity &nbsp;"),
         (f"{DOCTYPE} [{BOMB}]>\n{article_set('&e11;')}".encode(), "amplification"),
         (f"{DOCTYPE} [<!ENTITY x 'y'>]>\n{article_set('&x;')}".encode(), "line 2: declares entities"),
         (f"{DOCTYPE} [{BOMB}]><PubmedArticleSet a='&e11;'/>".encode(), ""),
