@@ -119,6 +119,9 @@ class Correction:
     """The other citation as written: "Invented J. 2019;3(1):7"."""
 
 
+Tag = Literal["sup", "sub", "i", "b"]
+
+
 @dataclass(frozen=True, slots=True)
 class Markup:
     """Text that is set in superscript, subscript, italics or bold: ``text(section)[begin:end]``."""
@@ -126,7 +129,7 @@ class Markup:
     section: Literal["title", "abstract"]
     begin: int
     end: int
-    tag: Literal["sup", "sub", "i", "b"]
+    tag: Tag
 
 
 RETRACTED_KINDS = frozenset({"RetractionIn", "RetractedandRepublishedIn"})

@@ -14,6 +14,7 @@ from bioqa.app.answers.understood import Understood, understood
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Candidate, Document, Question, Response
 from bioqa.bioasq.errors import BioqaError
+from bioqa.indexer.medline.packed import DamagedMetadata
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.condensing import is_long
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
@@ -29,6 +30,10 @@ from bioqa.models.answers.selection import Calibration, select
 
 class IndexUnavailable(BioqaError):
     """The search index cannot be reached or used at the moment."""
+
+
+class IndexDamaged(IndexUnavailable):
+    """What the index stores of a citation cannot be read."""
 
 
 class LoadedRanker(Protocol):
@@ -475,6 +480,8 @@ class Answerer:
 def _index_errors(index: SearchIndex) -> Iterator[None]:
     try:
         yield
+    except DamagedMetadata as error:
+        raise IndexDamaged(f"the search index {index.name}: {error}") from error
     except (BioqaError, OSError) as error:
         raise IndexUnavailable(f"the search index {index.name} cannot be used: {error}") from error
 

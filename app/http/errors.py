@@ -15,11 +15,12 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from bioqa.app.answers.answering import IndexUnavailable
+from bioqa.app.answers.answering import IndexDamaged, IndexUnavailable
 from bioqa.app.answers.refusals import RETRY_AFTER_S, BatchesUnavailable, QueueFull, Refused
 from bioqa.app.answers.service import UnknownRanker
 from bioqa.app.answers.workers import TooMuchWork
 from bioqa.bioasq.jsonfile import shortened
+from bioqa.indexer.medline.packed import DamagedMetadata
 from bioqa.indexer.search.filters import FilterError
 from bioqa.indexer.search.syntax import SyntaxFault
 
@@ -86,6 +87,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(FilterError, _filter)
     app.add_exception_handler(SyntaxFault, _syntax)
     app.add_exception_handler(IndexUnavailable, _unavailable)
+    app.add_exception_handler(IndexDamaged, _damaged)
+    app.add_exception_handler(DamagedMetadata, _damaged)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(TooMuchWork, _too_much)
     app.add_exception_handler(ClientDisconnect, _gone)
@@ -168,6 +171,12 @@ async def _unavailable(request: Request, error: Exception) -> Response:
         "the search index is not available at the moment; see GET /readyz",
         headers={"Retry-After": str(RETRY_AFTER_S)},
     )
+
+
+async def _damaged(request: Request, error: Exception) -> Response:
+    # Metadata is unpacked when it is looked at, which may be long after the index was asked.
+    log.error("%s", error)
+    return problem(503, "the search index is damaged and must be restored; see the service's log")
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -11,8 +11,9 @@ The lists are in the order of ``Metadata``'s fields; lists of one entry's values
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from datetime import date
-from typing import Any
+from datetime import MAXYEAR, date
+from itertools import chain
+from typing import Any, get_args
 
 from bioqa.bioasq.domain import Section
 from bioqa.bioasq.errors import BioqaError
@@ -26,7 +27,13 @@ from bioqa.bioasq.metadata import (
     Metadata,
     PartialDate,
     Qualifier,
+    Tag,
 )
+
+
+class DamagedMetadata(BioqaError):
+    """What an index stores of a citation is not what was written."""
+
 
 Values = list[Any]
 """One entry for each of ``Metadata``'s fields: see ``packed_values``."""
@@ -35,7 +42,7 @@ _SECTIONS: tuple[Section, ...] = ("title", "abstract")
 
 
 class PackedMetadata(Metadata):
-    """Metadata that is unpacked field by field. Reading a field raises ``BioqaError`` if it is damaged."""
+    """Metadata that is unpacked field by field. Reading a damaged field raises ``DamagedMetadata``."""
 
     __slots__ = ("_packed", "_values")
 
@@ -45,7 +52,7 @@ class PackedMetadata(Metadata):
     @classmethod
     def of_values(cls, values: Values) -> "PackedMetadata":
         """``values`` as the reader gathers them; they must not be changed afterwards."""
-        return _with(cls, "_values", values)
+        return _with(cls, "_values", _checked(values))
 
     @classmethod
     def of_bytes(cls, packed: bytes) -> "PackedMetadata":
@@ -82,7 +89,8 @@ def packed(metadata: Metadata) -> bytes:
         return b""
     if isinstance(metadata, PackedMetadata) and (found := getattr(metadata, "_packed", None)) is not None:
         return bytes(found)
-    return json.dumps(packed_values(metadata), ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(packed_values(metadata), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")  # half a character is reported when it is looked at
 
 
 def unpacked(data: bytes) -> Metadata:
@@ -121,8 +129,12 @@ def _with(cls: type[PackedMetadata], name: str, value: object) -> PackedMetadata
 def _values(data: bytes) -> Values:
     try:
         values = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(error) from error
+    return _checked(values)
+
+
+def _checked(values: object) -> Values:
     if not isinstance(values, list) or len(values) != len(_UNPACK):
         raise _damaged("not the fields that were expected")
     return values
@@ -136,10 +148,10 @@ def _unpacked(name: str, values: Values) -> Any:
         raise _damaged(error) from error
 
 
-def _damaged(cause: object) -> BioqaError:
-    return BioqaError(
-        f"the metadata of a citation cannot be read ({cause}): the index is damaged; restore it from a copy, "
-        "or load the files into a new one"
+def _damaged(cause: object) -> DamagedMetadata:
+    return DamagedMetadata(
+        f"the metadata of a citation cannot be read ({str(cause)[:200]}): the index is damaged; "
+        "restore it from a copy, or load the files into a new one"
     )
 
 
@@ -154,27 +166,90 @@ def _heading_values(heading: Heading) -> list[Any]:
     return [heading.name, heading.ui, int(heading.major), *qualifiers]
 
 
+# Damage is found when a field is unpacked, or it would be an error of whoever uses its value.
+
+
+def _row(value: object) -> list[Any]:
+    if type(value) is not list:
+        raise TypeError(f"{value!r} is not a list")
+    return value
+
+
+def _rows(values: object) -> list[list[Any]]:
+    rows = _row(values)
+    if {*map(type, rows)} - {list}:
+        raise TypeError(f"{values!r} is not a list of lists")
+    return rows
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    found = tuple(_row(values))
+    # Joined, because that is quicker than to look at each. Half a character cannot be encoded.
+    if not (joined := "".join(found)).isascii():
+        joined.encode()
+    return found
+
+
+def _table(values: object) -> list[list[Any]]:
+    """Rows of texts."""
+    rows = _rows(values)
+    _texts([*chain.from_iterable(rows)])
+    return rows
+
+
+def _text(value: object) -> str:
+    return _texts([value])[0]
+
+
+def _number(value: object, most: int) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"{value!r} is not a number up to {most}")
+    return value
+
+
+def _flag(value: object) -> bool:
+    return bool(_number(value, 1))
+
+
+def _headings(values: object) -> tuple[Heading, ...]:
+    rows = _rows(values)
+    _texts([text for row in rows for text in (row[0], row[1], *row[3::2])])
+    if {flag for row in rows for flag in row[2::2]} - {0, 1}:
+        raise ValueError("a heading is major or not")
+    return tuple(_heading(*row) for row in rows)
+
+
 def _heading(name: str, ui: str, major: int, *qualifiers: Any) -> Heading:
     pairs = zip(qualifiers[::2], qualifiers[1::2], strict=True)
     return Heading(name, ui, bool(major), tuple(Qualifier(each, bool(is_major)) for each, is_major in pairs))
 
 
-def _date(values: Values) -> PartialDate | None:
-    if not values:
+def _date(values: object) -> PartialDate | None:
+    if not (row := _row(values)):
         return None
-    year, month, day, text, until = values + [None] * (5 - len(values))
-    return PartialDate(year, month, day, text or "", None if until is None else date.fromordinal(until))
+    year, month, day, text, until = row + [None] * (5 - len(row))
+    known = PartialDate(
+        _number(year, MAXYEAR),
+        None if month is None else _number(month, 12),
+        None if day is None else _number(day, 31),
+        "" if text is None else _text(text),
+        None if until is None else date.fromordinal(until),
+    )
+    # Raises ValueError if there are no such days.
+    if 0 in (month, day) or (day and not month) or known.earliest > known.latest:
+        raise ValueError(f"{values!r} is no date")
+    return known
 
 
-def _mark(section: int, begin: int, end: int, tag: Any) -> Markup:
-    return Markup(_SECTIONS[section], begin, end, tag)
+def _mark(section: Any, begin: Any, end: Any, tag: Any) -> Markup:
+    if tag not in get_args(Tag):
+        raise ValueError(f"{tag!r} is no markup")
+    end = _number(end, _LONGEST)
+    return Markup(_SECTIONS[_flag(section)], _number(begin, end), end, tag)
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a text")
-    return value
-
+_LONGEST = 2**32
+"""Characters of a text."""
 
 _PACK: dict[str, Callable[[Any], Any]] = {
     "authors": lambda authors: [author_values(author) for author in authors],
@@ -198,18 +273,18 @@ _PACK: dict[str, Callable[[Any], Any]] = {
     "markup": markup_values,
 }
 _BY_FIELD: dict[str, Callable[[Any], Any]] = {
-    "authors": lambda rows: tuple(Author(*row) for row in rows),
-    "authors_complete": bool,
-    "journal": lambda row: Journal(*row),
+    "authors": lambda values: tuple(Author(*row) for row in _table(values)),
+    "authors_complete": _flag,
+    "journal": lambda row: Journal(*_texts(row)),
     "published": _date,
     "electronic": _date,
-    "types": tuple,
-    "headings": lambda rows: tuple(_heading(*row) for row in rows),
-    "keywords": tuple,
-    "substances": tuple,
-    "languages": tuple,
-    "corrections": lambda rows: tuple(Correction(*row) for row in rows),
-    "markup": lambda rows: tuple(_mark(*row) for row in rows),
+    "types": _texts,
+    "headings": _headings,
+    "keywords": _texts,
+    "substances": _texts,
+    "languages": _texts,
+    "corrections": lambda values: tuple(Correction(*row) for row in _table(values)),
+    "markup": lambda values: tuple(_mark(*row) for row in _rows(values)),
 }
 _UNPACK = {field.name: (i, _BY_FIELD.get(field.name, _text)) for i, field in enumerate(fields(Metadata))}
 """Position of each field among the values, and how it is made of its value."""

@@ -2,14 +2,19 @@
 
 import copy
 import pickle
-from dataclasses import fields, replace
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
 from datetime import date
+from itertools import product
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import has_lone_surrogate
 from bioqa.bioasq.metadata import NO_METADATA, Author, Metadata, PartialDate, Standing
-from bioqa.indexer.medline.packed import PackedMetadata, packed, packed_values, unpacked
+from bioqa.indexer.medline.packed import DamagedMetadata, PackedMetadata, packed, packed_values, unpacked
 from tests.indexer.metadata import FULL
 
 EXAMPLES = [
@@ -88,3 +93,69 @@ def test_damage_is_named(data: bytes) -> None:
     found = unpacked(data)
     with pytest.raises(BioqaError, match="the index is damaged"):
         [getattr(found, field.name) for field in fields(Metadata)]
+
+
+WRONG = (None, 0, -1, 7, 10**30, 1.5, True, "", "x", "\ud800", [], {}, [None], [[1]], ["x"] * 9)
+
+
+def places(values: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    yield path
+    if isinstance(values, list):
+        for position, value in enumerate(values):
+            yield from places(value, (*path, position))
+
+
+def replaced(values: Any, path: tuple[int, ...], wrong: object) -> Any:
+    if not path:
+        return wrong
+    changed = [*values]
+    changed[path[0]] = replaced(values[path[0]], path[1:], wrong)
+    return changed
+
+
+def has_type(value: object, expected: Any) -> bool:
+    """Whether a value is what its annotation says, all the way down."""
+    if get_origin(expected) is tuple:
+        return isinstance(value, tuple) and all(has_type(each, get_args(expected)[0]) for each in value)
+    if get_origin(expected) is Literal:
+        return value in get_args(expected)
+    if get_origin(expected) is UnionType:
+        return any(has_type(value, each) for each in get_args(expected))
+    if is_dataclass(expected):
+        hints = get_type_hints(expected)
+        return isinstance(value, expected) and all(  # type: ignore[arg-type]  # a class
+            has_type(getattr(value, name), hint) for name, hint in hints.items()
+        )
+    if expected is str:
+        return isinstance(value, str) and not has_lone_surrogate(value)
+    return type(value) is expected
+
+
+@pytest.mark.parametrize("path", [*places(packed_values(FULL))], ids=str)
+def test_whatever_is_damaged_is_named_or_of_the_right_type(path: tuple[int, ...]) -> None:
+    hints = get_type_hints(Metadata)
+    named = 0
+    for wrong in WRONG:
+        values = replaced(packed_values(FULL), path, wrong)
+        try:
+            found = PackedMetadata.of_values(values)
+            through = pickle.loads(pickle.dumps(found))
+        except DamagedMetadata:
+            named += 1
+            continue
+        for metadata, name in product((found, through), hints):
+            try:
+                value = getattr(metadata, name)
+            except DamagedMetadata:
+                named += 1
+                continue
+            assert has_type(value, hints[name]), (name, value)
+            if isinstance(value, PartialDate):
+                assert value.earliest <= value.latest
+    assert named > 0
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b"7", b"null", b'"x"', b"\xed\xa0\x80"])
+def test_what_is_no_list_of_fields_is_named(data: bytes) -> None:
+    with pytest.raises(DamagedMetadata):
+        unpacked(data).standing  # noqa: B018

@@ -7,9 +7,11 @@ from datetime import date
 import pytest
 
 from bioqa.bioasq.domain import Document, Part
+from bioqa.indexer.medline.packed import DamagedMetadata
 from bioqa.indexer.search.mapping import (
     ANALYZER,
     FORMAT,
+    METADATA,
     TEXT,
     Shape,
     from_source,
@@ -39,6 +41,13 @@ CITED = replace(STRUCTURED, metadata=FULL)
 )
 def test_a_document_comes_back_from_its_stored_form(original: Document) -> None:
     assert from_source(json.loads(source(encode(original), 5))) == original
+
+
+@pytest.mark.parametrize("metadata", [7, "x", {}, [], [None] * 18])
+def test_damaged_metadata_is_named(metadata: object) -> None:
+    stored = json.loads(source(encode(CITED), 5)) | {METADATA: metadata}
+    with pytest.raises(DamagedMetadata, match="the index is damaged"):
+        from_source(stored)
 
 
 def test_the_stored_form_has_only_fields_of_the_strict_mapping() -> None:
