@@ -29,7 +29,7 @@ DAMAGES = {
 }
 
 
-@pytest.fixture(params=DAMAGES.values(), ids=DAMAGES.keys())
+@pytest.fixture(params=[*DAMAGES.values()], ids=[*DAMAGES])
 def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     record = encode(document(1, "Kelp is sweet.", "Kelp grows in the sea."))
     folder = tmp_path / "damaged"
