@@ -16,6 +16,7 @@ NOTATION = (
     ("metformin glucose AND review[pt] 2015:2020[dp]", "reviews that were published from 2015 to 2020"),
     ("statins AND smith j[au] lancet[ta]", "by an author, in a journal"),
     ("inhaled steroids AND asthma[mh] NOT child[mh]", "with a MeSH heading, and without another"),
+    ("metformin AND cardi*[ti]", "with a word in the title that begins so"),
     ('"heart failure"[ti] AND (enalapril OR ramipril)', "a phrase in the title, and either of two words"),
 )
 

@@ -57,6 +57,18 @@ class HasWords:
 
 
 @dataclass(frozen=True, slots=True)
+class HasBeginning:
+    """A word stands there that begins so, or one of its stem: see ``bioqa.indexer.search.truncation``."""
+
+    place: Place
+    beginning: str
+    """In lower case, without accents."""
+
+    def __str__(self) -> str:
+        return f"{self.beginning}*[{_PLACES[self.place]}]"
+
+
+@dataclass(frozen=True, slots=True)
 class HasPhrase:
     """These words stand there one after another; any word may stand where the phrase has a stop word."""
 
@@ -122,7 +134,7 @@ class Without:
         return f"NOT {_enclosed(self.part)}"
 
 
-Condition = HasKey | HasPmid | HasWords | HasPhrase | Published | AllOf | AnyOf | Without
+Condition = HasKey | HasPmid | HasWords | HasBeginning | HasPhrase | Published | AllOf | AnyOf | Without
 
 _TAGS = {
     Kind.TYPE: "pt",

@@ -14,6 +14,7 @@ from bioqa.indexer.search.conditions import (
     AllOf,
     AnyOf,
     Condition,
+    HasBeginning,
     HasKey,
     HasPhrase,
     HasPmid,
@@ -39,6 +40,7 @@ from bioqa.indexer.search.syntax import (
     parse,
     tokens,
 )
+from bioqa.indexer.search.truncation import LEAST, MOST, is_truncated, is_unmistakable, pieces
 
 Mode = Literal["auto", "always", "never"]
 """Whether syntax is looked for: where it shows itself, or also where it does not, so that whatever is wrong
@@ -106,6 +108,8 @@ def has_syntax(text: str) -> bool:
         return True
     if asking or len(text) > LONGEST_QUERY:
         return False
+    if any(token.kind == "word" and is_unmistakable(token.text) for token in found):
+        return True
     if len(found) == 1:
         return found[0].kind == "phrase"
     # In a text in capitals, AND is a word like the others.
@@ -148,6 +152,11 @@ _KINDS = {
     Field.DOI: Kind.DOI,
 }
 _FREE = (None, Field.ANY)
+_NAMED = {*_KINDS} - {Field.DOI}
+
+
+def _place(term: Term) -> Place:
+    return "title" if term.field is Field.TITLE else "text"
 
 
 class _Reader:
@@ -155,6 +164,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._truncated = 0
 
     def interpretation(self) -> Interpretation:
         tree = parse(self._text)
@@ -179,6 +189,8 @@ class _Reader:
             for item in operand.items if isinstance(operand, Beside) else (operand,):
                 if several or not _is_free(item):
                     yield self._condition(item)
+                elif isinstance(item, Term):
+                    yield from self._beginnings(item)
 
     def _condition(self, node: Node) -> Condition:
         match node:
@@ -201,8 +213,9 @@ class _Reader:
     def _of_term(self, term: Term) -> Condition:
         field, text = term.field, term.text
         if field in _FREE or field in (Field.TITLE, Field.TEXT):
-            place: Place = "title" if field is Field.TITLE else "text"
-            return HasPhrase(place, text) if term.quoted else HasWords(place, text)
+            return self._of_words(term)
+        if text.endswith("*") and field in _NAMED:
+            raise self._fault("* ends words of [ti] and [tiab], or words without a tag", term)
         if field is Field.DATE:
             return self._published(term)
         if field is Field.PMID:
@@ -218,6 +231,36 @@ class _Reader:
         if field is Field.LANGUAGE and not is_language(text):
             raise self._fault(f"no language is called {text}", term)
         return HasKey(Kind.LANGUAGE if field is Field.LANGUAGE else _KINDS[field], text)
+
+    def _of_words(self, term: Term) -> Condition:
+        place = _place(term)
+        beginnings = [*self._beginnings(term)]
+        if term.quoted:
+            if beginnings:
+                raise self._fault(
+                    '* cannot stand in a phrase: write breast AND feed*, not "breast feed*"', term
+                )
+            return HasPhrase(place, term.text)
+        if not beginnings:
+            return HasWords(place, term.text)
+        whole = _without_truncated(term.text)
+        parts = ([HasWords(place, whole)] if whole else []) + beginnings
+        return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+
+    def _beginnings(self, term: Term) -> Iterator[Condition]:
+        """The conditions of a term's truncated words."""
+        for word in term.text.split():
+            if not is_truncated(word):
+                continue
+            *before, beginning = pieces(word) or [""]
+            if len(beginning) < LEAST:
+                raise self._fault(f"before * stand {LEAST} letters at least", term)
+            self._truncated += 1
+            if self._truncated > MOST:
+                raise self._fault(f"a query may have {MOST} words with *", term)
+            if before:
+                yield HasWords(_place(term), " ".join(before))
+            yield HasBeginning(_place(term), beginning)
 
     def _published(self, term: Term) -> Published:
         first, _, last = (term.text, "", term.until) if term.until else term.text.partition(":")
@@ -282,7 +325,7 @@ def _free_words(node: Node) -> Iterator[str]:
     match node:
         case Term():
             if node.field in _FREE:
-                yield node.text
+                yield from filter(None, (_without_truncated(node.text),))
         case Beside():
             for item in node.items:
                 yield from _free_words(item)
@@ -290,3 +333,8 @@ def _free_words(node: Node) -> Iterator[str]:
             yield from _free_words(node.left)
             if node.operator != "NOT":
                 yield from _free_words(node.right)
+
+
+def _without_truncated(text: str) -> str:
+    """Half a word is nothing to rank by."""
+    return " ".join(word for word in text.split() if not is_truncated(word))

@@ -11,6 +11,7 @@ from bioqa.indexer.search.conditions import (
     AllOf,
     AnyOf,
     Condition,
+    HasBeginning,
     HasKey,
     HasPhrase,
     HasPmid,
@@ -21,6 +22,7 @@ from bioqa.indexer.search.conditions import (
 )
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.mapping import KEYS, TEXT, TITLE
+from bioqa.indexer.search.truncation import completed
 from bioqa.indexer.search.wording import Best, Every, Wording, Words, texts
 
 _FIELDS: dict[Place, str] = {"title": TITLE, "text": TEXT}
@@ -82,6 +84,8 @@ def condition_query(condition: Condition) -> dict[str, Any]:
             return {"ids": {"values": [str(pmid)]}}
         case HasWords(place, text):
             return {"match": {_FIELDS[place]: {"query": text, "operator": "and", "zero_terms_query": "all"}}}
+        case HasBeginning(place, beginning):
+            return _beginning(_FIELDS[place], beginning)
         case HasPhrase(place, text):
             return {"match_phrase": {_FIELDS[place]: {"query": text, "zero_terms_query": "all"}}}
         case Published():
@@ -92,6 +96,11 @@ def condition_query(condition: Condition) -> dict[str, Any]:
             return {"bool": {"should": [*map(condition_query, parts)], "minimum_should_match": 1}}
         case Without(part):
             return {"bool": {"must_not": condition_query(part)}}
+
+
+def _beginning(field: str, beginning: str) -> dict[str, Any]:
+    others = {"match": {field: {"query": " ".join(completed(beginning))}}}
+    return {"bool": {"should": [{"prefix": {field: beginning}}, others], "minimum_should_match": 1}}
 
 
 def _published(condition: Published) -> dict[str, Any]:

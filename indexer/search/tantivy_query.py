@@ -15,6 +15,7 @@ from bioqa.indexer.search.conditions import (
     AllOf,
     AnyOf,
     Condition,
+    HasBeginning,
     HasKey,
     HasPhrase,
     HasPmid,
@@ -27,6 +28,7 @@ from bioqa.indexer.search.evidence import SHORTEST_BEGINNING
 from bioqa.indexer.search.filters import Filters
 from bioqa.indexer.search.records import NO_DATE
 from bioqa.indexer.search.schema import KEYS, TEXT, TITLE, analyzer
+from bioqa.indexer.search.truncation import completed
 from bioqa.indexer.search.wording import Best, Every, Wording, Words
 
 _WORD = re.compile(r"[^\W_]+")
@@ -110,6 +112,8 @@ class QueryMaker:
                 return self._all(
                     [self._has(_FIELDS[place], word) for word in dict.fromkeys(self.words(text))]
                 )
+            case HasBeginning(place, beginning):
+                return self._beginning(_FIELDS[place], beginning)
             case HasPhrase(place, text):
                 return self._phrase(_FIELDS[place], [*self._placed_words(text)])
             case Published():
@@ -136,6 +140,12 @@ class QueryMaker:
         return tantivy.Query.boolean_query(
             [(occur.Must, query) for query in wanted] + [(occur.MustNot, query) for query in excluded]
         )
+
+    def _beginning(self, field: str, beginning: str) -> Any:
+        stems = dict.fromkeys(self.words(" ".join(completed(beginning))))
+        others = [self._has(field, stem) for stem in stems if not stem.startswith(beginning)]
+        begins = tantivy.Query.regex_query(self._schema, field, f"{re.escape(beginning)}.*")
+        return self._any([begins, *others])
 
     def _phrase(self, field: str, words: Sequence[tuple[int, str]]) -> Any:
         if len(words) > 1:

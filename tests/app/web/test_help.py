@@ -22,6 +22,7 @@ def test_examples_are_what_they_are_said_to_be() -> None:
         ("metformin glucose", "review[pt] AND published from 2015-01-01 until before 2021-01-01"),
         ("statins", '"smith j"[au] AND lancet[ta]'),
         ("inhaled steroids", "asthma[mh] AND NOT child[mh]"),
+        ("metformin", "cardi*[ti]"),
         ("enalapril ramipril", '"heart failure"[ti] AND (enalapril[tiab] OR ramipril[tiab])'),
     ]
     plain = [interpret(example) for example, _ in QUESTIONS]

@@ -95,7 +95,7 @@ def test_damage_is_named(data: bytes) -> None:
         [getattr(found, field.name) for field in fields(Metadata)]
 
 
-WRONG: list[object] = [None, 0, -1, 7, 10**30, 1.5, True, "", "x", "\ud800", [], {}, [None], [[1]], ["x"]]
+WRONG: list[object] = [None, 0, -1, 7, 10**30, 1.5, True, "", "x", "\ud800", [], {}, [None], [[1]], ["x"] * 9]
 
 
 def places(values: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:

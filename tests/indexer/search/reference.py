@@ -10,6 +10,7 @@ from bioqa.indexer.search.conditions import (
     AllOf,
     AnyOf,
     Condition,
+    HasBeginning,
     HasKey,
     HasPhrase,
     HasPmid,
@@ -20,6 +21,7 @@ from bioqa.indexer.search.conditions import (
 )
 from bioqa.indexer.search.keys import keys
 from bioqa.indexer.search.schema import analyzer
+from bioqa.indexer.search.truncation import completed
 
 _analyzer = analyzer()
 
@@ -37,6 +39,10 @@ def accepts(condition: Condition, document: Document) -> bool:
         case HasWords(place, text):
             wanted = {word for _, word in _words(text)}
             return wanted <= {word for part in _texts(document, place) for _, word in _words(part)}
+        case HasBeginning(place, beginning):
+            words = {word for part in _texts(document, place) for _, word in _words(part)}
+            others = {*_analyzer.analyze(" ".join(completed(beginning)))}
+            return not words.isdisjoint(others) or any(word.startswith(beginning) for word in words)
         case HasPhrase(place, text):
             return any(_stands_in(_words(text), _words(part)) for part in _texts(document, place))
         case Published(after, before, undated):

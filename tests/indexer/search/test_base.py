@@ -20,6 +20,7 @@ from bioqa.indexer.search.conditions import (
     AllOf,
     AnyOf,
     Condition,
+    HasBeginning,
     HasKey,
     HasPhrase,
     HasPmid,
@@ -30,6 +31,7 @@ from bioqa.indexer.search.conditions import (
 from bioqa.indexer.search.connection import connect
 from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.interpretation import interpret
 from bioqa.indexer.search.keys import ABSTRACT, FREE_FULL_TEXT, Kind
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
@@ -476,6 +478,9 @@ SINGLE = st.one_of(
     st.builds(HasPmid, st.sampled_from((101, 105, 999))),
     st.builds(HasWords, PLACES, st.sampled_from(WORDS)),
     st.builds(HasPhrase, PLACES, st.sampled_from(WORDS)),
+    st.builds(
+        HasBeginning, PLACES, st.sampled_from(("asth", "children", "steroi", "failure", "zebr", "invented"))
+    ),
     st.builds(Published, st.sampled_from(DAYS), st.sampled_from(DAYS), st.booleans()),
 )
 CONDITIONS = st.recursive(
@@ -504,6 +509,28 @@ def test_each_condition_is_met_by_the_documents_that_it_means(index: SearchIndex
         assert found == asthma & {d.pmid for d in expected}
 
     compare()
+
+
+def test_a_beginning_finds_words_whose_stem_is_shorter_and_only_in_its_place(index: SearchIndex) -> None:
+    texts = [
+        ("Vaccination of lambs.", "Ménière."), ("Lambs.", "They were vaccinated: β-carotene."),
+        ("Cardiology.", "Cards."), ("Of cards.", "No cardigans."), ("Anti-inflammatory.", "Anti inflation."),
+    ]  # fmt: skip
+    fill(index, [document(n, title, abstract) for n, (title, abstract) in enumerate(texts, 1)])
+
+    def found(query: str) -> list[str]:
+        interpretation = interpret(query)
+        assert interpretation is not None
+        return sorted(d.pmid for d in index.newest(Filters(restriction=interpretation.restriction)))
+
+    assert found("vaccinat*") == ["1", "2"]
+    assert found("Vaccinat*[ti]") == ["1"]
+    assert found("cardi*") == ["3", "4"]
+    assert found("cardi*[ti]") == ["3"]
+    assert found("cardiol*[tiab] OR méniè*[tiab]") == ["1", "3"]
+    assert found("lamb vaccin* NOT carot*") == ["1"]
+    assert found("anti-inflam*[tiab]") == ["5"]
+    assert found("zebr*[tiab]") == []
 
 
 @pytest.mark.parametrize("kind", VALUES)

@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.files import read_golden
-from bioqa.indexer.search.conditions import AllOf, HasKey, HasPhrase, HasPmid, HasWords, Published, Without
+from bioqa.indexer.search.conditions import (
+    AllOf,
+    HasBeginning,
+    HasKey,
+    HasPhrase,
+    HasPmid,
+    HasWords,
+    Published,
+    Without,
+)
 from bioqa.indexer.search.interpretation import Interpretation, interpret
 from bioqa.indexer.search.keys import Kind
 from bioqa.indexer.search.syntax import SyntaxFault
@@ -37,6 +46,9 @@ QUESTIONS = [
     "NOT",
     "AND OR",
     "What does x[ LA] mean?",
+    "CYP2C9*2 and CYP2C9*3 and warfarin",
+    "p < 0.05* in rats",
+    "Which cardi* drugs help?",
     "12 monkeys",
 ]
 
@@ -87,6 +99,18 @@ SMITH, REVIEW = HasKey(Kind.AUTHOR, "smith j"), HasKey(Kind.TYPE, "review")
         ("9999[dp] stroke", Interpretation("stroke", Published(date(9998, 1, 1), date(9999, 1, 1)))),
         ("german[la] stroke", Interpretation("stroke", HasKey(Kind.LANGUAGE, "german"))),
         ("7[pmid]", Interpretation("", HasPmid(7))),
+        ("cardi*", Interpretation("", HasBeginning("text", "cardi"))),
+        ("risk of Cardi* events", Interpretation("risk of events", HasBeginning("text", "cardi"))),
+        ("cardi* AND risk", Interpretation("risk", HasBeginning("text", "cardi"))),
+        (
+            "heart fail*[ti]",
+            Interpretation("", AllOf((HasWords("title", "heart"), HasBeginning("title", "fail")))),
+        ),
+        (
+            "stroke AND anti-inflamm*[tiab]",
+            Interpretation("stroke", AllOf((HasWords("text", "anti"), HasBeginning("text", "inflamm")))),
+        ),
+        ("HLA-B*27[ti]", Interpretation("", HasWords("title", "HLA-B*27"))),
         ("6602490[pmc]", Interpretation("", HasKey(Kind.PMCID, "PMC6602490"))),
     ],
 )
@@ -106,6 +130,11 @@ def test_queries_are_a_question_and_a_restriction(text: str, expected: Interpret
         ("stroke AND free[filter]", 11, "free full text"),
         ('smith j[au] "x', 12, "partner"),
         ("aspirin AND (stroke", 12, "never closed"),
+        ("stroke AND car*[ti]", 11, "4 letters"),
+        ('stroke AND "breast feed*"', 11, "phrase"),
+        ("stroke AND smith*[au]", 11, "[ti]"),
+        ("stroke AND asthm*[mh]", 11, "[ti]"),
+        (" ".join(f"lett{chr(97 + n)}*[ti]" for n in range(21)), 220, "20 words"),
     ],
 )
 def test_faults_are_pointed_at(text: str, position: int, word: str) -> None:
