@@ -17,6 +17,9 @@ from bioqa.bioasq.overlap import Span, merged_spans, overlap, pmid_of
 EDITIONS = (2, 3, 5, 8, 9)
 """Edition 2 is used for BioASQ 1 and 2; 3 for 3 and 4; 5 for 5 to 7; 8 for 8; 9 for 9 and later."""
 
+LATEST = max(EDITIONS)
+"""The edition that BioASQ has used since 2021, and the default wherever an edition can be left out."""
+
 GMAP_EPSILON = 0.00001
 
 
@@ -41,6 +44,21 @@ class QuestionMeasures:
     id: str
     documents: ItemMeasures
     snippets: ItemMeasures
+
+    def row(self) -> dict[str, str | float]:
+        """The measures by name, for a table: ``precision_documents``, …, ``gold_snippets``."""
+        values = {
+            f"{name}_{kind}": value
+            for kind, items in (("documents", self.documents), ("snippets", self.snippets))
+            for name, value in (
+                ("precision", items.precision),
+                ("recall", items.recall),
+                ("f1", items.f1),
+                ("ap", items.average_precision),
+                ("gold", items.gold),
+            )
+        }
+        return {"question": self.id, **values}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +117,13 @@ def evaluate(golden: Sequence[Response], system: Sequence[Response], edition: in
     If the system has several responses to one question, the first counts; responses to unknown questions
     are ignored. Raises BioqaError for an unknown edition.
     """
-    questions = per_question(golden, system, edition)
     answered = {response.question.id for response in system}
+    missing = tuple(r.question.id for r in golden if r.question.id not in answered)
+    return means(per_question(golden, system, edition), missing, edition)
+
+
+def means(questions: Sequence[QuestionMeasures], missing_ids: Sequence[str], edition: int) -> Measures:
+    """The official means of what ``per_question`` measured."""
     documents = [question.documents for question in questions]
     snippets = [question.snippets for question in questions]
     if edition == 9:
@@ -111,7 +134,7 @@ def evaluate(golden: Sequence[Response], system: Sequence[Response], edition: in
         documents=_mean(documents),
         snippets=_mean(snippets),
         questions=len(questions),
-        missing_ids=tuple(r.question.id for r in golden if r.question.id not in answered),
+        missing_ids=tuple(missing_ids),
     )
 
 

@@ -107,7 +107,7 @@ def judgements(golden: Iterable[Response]) -> Iterator[Judgement]:
 def read_run(path: str | Path) -> list[RunLine]:
     """Read a run, plain or gzip, in the file's order. Raises BioqaError, naming file, line and field, and for
     a file without lines, which an earlier step has failed to fill."""
-    return _some(parse_run(_text(path), str(path)), path)
+    return _some(parse_run(decoded(read_bytes(path), str(path)), str(path)), path)
 
 
 def parse_run(text: str, name: str) -> list[RunLine]:
@@ -128,7 +128,7 @@ def parse_run(text: str, name: str) -> list[RunLine]:
 
 def read_judgements(path: str | Path) -> list[Judgement]:
     """Read judgements as ``read_run`` reads a run."""
-    return _some(parse_judgements(_text(path), str(path)), path)
+    return _some(parse_judgements(decoded(read_bytes(path), str(path)), str(path)), path)
 
 
 def parse_judgements(text: str, name: str) -> list[Judgement]:
@@ -217,11 +217,12 @@ def _some(lines: list[Line], path: str | Path) -> list[Line]:
     return lines
 
 
-def _text(path: str | Path) -> str:
+def decoded(content: bytes, name: str) -> str:
+    """The text of a file. Raises BioqaError, in which ``name`` stands for it, if it is not UTF-8."""
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BioqaError(f"{path}: not UTF-8: byte {error.start} ({error.reason})") from error
+        raise BioqaError(f"{name}: not UTF-8: byte {error.start} ({error.reason})") from error
 
 
 def _lines(text: str, name: str, fields: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

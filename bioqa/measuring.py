@@ -10,10 +10,9 @@ from bioqa.bioasq.domain import Question, Response
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.golden import Golden
 from bioqa.bioasq.jsonfile import read_json
-from bioqa.bioasq.measures import Measures
+from bioqa.bioasq.measures import LATEST, Measures
 from bioqa.bioasq.validation import Fault
 
-LATEST = max(measures.EDITIONS)
 SHOWN_FAULTS = 10
 
 Responses = str | Path | Golden | Iterable[Answer | Response]
@@ -46,21 +45,8 @@ def question_measures(golden: Responses, system: Responses, edition: int = LATES
     >>> row["f1_documents"], row["gold_documents"]
     (1.0, 3)
     """
-    return [
-        {"question": each.id}
-        | {
-            f"{name}_{kind}": value
-            for kind, items in (("documents", each.documents), ("snippets", each.snippets))
-            for name, value in (
-                ("precision", items.precision),
-                ("recall", items.recall),
-                ("f1", items.f1),
-                ("ap", items.average_precision),
-                ("gold", items.gold),
-            )
-        }
-        for each in measures.per_question(_responses(golden), _responses(system), edition)
-    ]
+    measured = measures.per_question(_responses(golden), _responses(system), edition)
+    return [each.row() for each in measured]
 
 
 def validate(

@@ -123,7 +123,14 @@ def test_the_wheel_holds_every_file_of_the_folders_and_no_link(checkout: Path, w
     expected |= {"bioqa/commit.txt"}
     assert {name for name in files(wheel) if ".dist-info/" not in name} == expected
     # Each kind at least once, so that an empty checkout cannot pass.
-    for part in ("app/web/templates", "app/web/static", "app/sample", "models/weights", "published"):
+    for part in (
+        "app/reports/templates",
+        "app/web/templates",
+        "app/web/static",
+        "app/sample",
+        "models/weights",
+        "published",
+    ):
         assert any(part in name for name in expected), part
     with zipfile.ZipFile(wheel) as archive:
         assert not [info for info in archive.infolist() if stat.S_ISLNK(info.external_attr >> 16)]

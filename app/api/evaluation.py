@@ -17,6 +17,7 @@ from bioqa.bioasq.golden import Golden, parse_golden
 from bioqa.bioasq.jsonfile import shortened, shown
 from bioqa.bioasq.measures import EDITIONS, evaluate
 from bioqa.bioasq.overlap import pmid_of
+from bioqa.bioasq.roles import check_golden, check_pair, check_submission
 from bioqa.bioasq.validation import MAX_OFFSET, Fault, faults_of
 
 router = APIRouter(prefix="/v1/bioasq", tags=["submissions"])
@@ -164,6 +165,9 @@ def evaluated(upload: Upload) -> Evaluation:
         _read(name, lambda name=name: parse_golden(given.value(name), name))  # type: ignore[misc]
         for name in ("golden", "submission")
     )
+    _read("golden", lambda: check_golden(golden.responses, "golden"))
+    _read("submission", lambda: check_submission(submission, "submission"))
+    _read("golden", lambda: check_pair(golden.responses, submission.responses, "golden", "submission"))
     for name, read in (("golden", golden), ("submission", submission)):
         _check_offsets(name, read)
     _check_work(golden, submission)

@@ -3,6 +3,7 @@
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -12,15 +13,30 @@ from rich.table import Table
 
 from bioqa.app.cli.console import fail, json_line, out, print_json, say
 from bioqa.app.cli.options import JsonOption, MedlineFiles
+from bioqa.app.reports.tables import markdown
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden, read_submission, read_testset
 from bioqa.bioasq.golden import Golden
 from bioqa.bioasq.jsonfile import parse_json, read_bytes
-from bioqa.bioasq.measures import MeanMeasures, Measures
+from bioqa.bioasq.measures import EDITIONS, LATEST, MeanMeasures, Measures, QuestionMeasures
 from bioqa.bioasq.measures import evaluate as measure
+from bioqa.bioasq.measures import per_question as per_question_measures
+from bioqa.bioasq.roles import check_golden, check_pair, check_submission
 from bioqa.bioasq.validation import Fault
 from bioqa.bioasq.validation import validate as faults_of
 from bioqa.indexer.medline.reader import MedlineError, MedlineFile, event_json
+
+EditionOption = Annotated[
+    int,
+    typer.Option(
+        "--edition",
+        metavar="|".join(map(str, EDITIONS)),
+        help="Edition: 2 for BioASQ 1 and 2, 3 for 3 and 4, 5 for 5 to 7, 8 for 8, 9 from 9 on.",
+    ),
+]
+PerQuestionOption = Annotated[
+    bool, typer.Option("--per-question", help="Print the measures of each question, too.")
+]
 
 WIDE = 1000
 """Columns, more than any table needs."""
@@ -97,30 +113,28 @@ def validate(
 def evaluate(
     golden: Annotated[Path, typer.Argument(help="The golden file.", show_default=False)],
     system: Annotated[Path, typer.Argument(help="A system's submission.", show_default=False)],
-    edition: Annotated[
-        int,
-        typer.Option(
-            "--edition",
-            metavar="2|3|5|8|9",
-            help="Edition: 2 for BioASQ 1 and 2, 3 for 3 and 4, 5 for 5 to 7, 8 for 8, 9 from 9 on.",
-            show_default=False,
-        ),
-    ],
+    edition: EditionOption = LATEST,
+    per_question: PerQuestionOption = False,
     json: JsonOption = False,
 ) -> None:
     """Print the official measures of phase A for a system's submission."""
     gold, answers = read_golden(golden), read_submission(system)
-    if not gold.responses:
-        raise BioqaError(f"{golden}: has no questions, so there is nothing to measure")
+    check_golden(gold.responses, str(golden))
+    check_submission(answers, str(system))
+    check_pair(gold.responses, answers.responses, str(golden), str(system))
     measures = measure(gold.responses, answers.responses, edition)
-    _say_irregularities(golden, gold)
-    _say_irregularities(system, answers)
+    of_questions = per_question_measures(gold.responses, answers.responses, edition) if per_question else []
+    say_irregularities(golden, gold)
+    say_irregularities(system, answers)
     if measures.missing:
         say(f"{system}: golden questions that it lacks, which the means leave out: {measures.missing}")
     if json:
-        print_json(measures_json(measures))
-    else:
-        print_measures(measures)
+        rows = {"per_question": [each.row() for each in of_questions]} if per_question else {}
+        print_json(measures_json(measures) | rows)
+        return
+    print_measures(measures)
+    if per_question:
+        typer.echo(f"\n{_question_table(of_questions)}")
 
 
 def measures_json(measures: Measures) -> dict[str, object]:
@@ -156,10 +170,26 @@ def print_measures(measures: Measures) -> None:
             out.print(f"{name} {label} {figure}", soft_wrap=True)
 
 
+def _question_table(questions: Sequence[QuestionMeasures]) -> str:
+    """Figures of documents, then of snippets: a line for each question, which no terminal cuts."""
+    names = ("gold", "precision", "recall", "F1", "AP")
+    lines = [["question", *(f"{kind} {name}" for kind in ("doc.", "snip.") for name in names)]]
+    for question in questions:
+        figures = [
+            [
+                str(item.gold),
+                *(f"{value:.4f}" for value in (item.precision, item.recall, item.f1, item.average_precision)),
+            ]
+            for item in (question.documents, question.snippets)
+        ]
+        lines.append([question.id, *figures[0], *figures[1]])
+    return markdown(lines)
+
+
 def _values(means: MeanMeasures) -> tuple[float, ...]:
     return means.precision, means.recall, means.f1, means.map, means.gmap
 
 
-def _say_irregularities(path: Path, read: Golden) -> None:
+def say_irregularities(path: Path, read: Golden) -> None:
     for kind, count in read.irregularities.items():
         say(f"{path}: {count} × {kind}")

@@ -24,7 +24,7 @@ def csv_table(documents: Sequence[Document]) -> str:
     table = csv.DictWriter(written, list(_row(Document("", 1, "", ""))), quoting=csv.QUOTE_ALL)
     table.writeheader()
     for document in documents:
-        table.writerow({name: _cell(value) for name, value in _row(document).items()})
+        table.writerow({name: cell(value) for name, value in _row(document).items()})
     return written.getvalue()
 
 
@@ -56,6 +56,6 @@ def _row(document: Document) -> Mapping[str, str]:
     }
 
 
-def _cell(value: str) -> str:
+def cell(value: str) -> str:
     line = one_line(value)
     return f"'{line}" if line.startswith(_FORMULA) else line

@@ -144,6 +144,19 @@ def test_what_cannot_be_measured_is_named(
     assert word in problem["detail"]
 
 
+def test_files_in_the_wrong_place_are_named(client: TestClient) -> None:
+    test_set = {"questions": [{"id": "q1", "type": "list", "body": "?"}]}
+    other = {"questions": [entry(id="other")]}
+    for golden, system, field, words in (
+        (test_set, SYSTEM, "golden", "is a test set, not a golden file"),
+        (GOLDEN, test_set, "submission", "is a test set, not a submission"),
+        (GOLDEN, other, "golden", "have no question in common"),
+    ):
+        problem = is_problem(client.post(EVALUATE, json={"golden": golden, "submission": system}), 422)
+        assert fields(problem) == [field]
+        assert words in problem["detail"]
+
+
 @pytest.mark.parametrize("path", [VALIDATE, EVALUATE])
 def test_bodies_that_cannot_be_read_are_refused(client: TestClient, path: str) -> None:
     for content, status in ((b"{", 400), (b"[" * 100_000, 400), (b"3", 422), (b"{}", 422)):
@@ -172,7 +185,7 @@ def test_numbers_and_texts_that_no_answer_can_hold(client: TestClient) -> None:
     huge = {"questions": [entry(snippet(offsetInEndSection=10**400))]}
     for asked in ({"golden": GOLDEN, "submission": huge}, {"golden": huge, "submission": SYSTEM}):
         assert "an offset is beyond" in is_problem(client.post(EVALUATE, json=asked), 422)["detail"]
-    odd = {"golden": {"questions": [entry(id="q\ud800")]}, "submission": SYSTEM, "editions": [8]}
+    odd = {"golden": {"questions": [entry(), entry(id="q\ud800")]}, "submission": SYSTEM, "editions": [8]}
     sent = client.post(
         EVALUATE, content=json.dumps(odd).encode(), headers={"Content-Type": "application/json"}
     )

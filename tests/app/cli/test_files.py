@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from bioqa.bioasq.files import write_submission
+from bioqa.bioasq.measures import per_question
 from tests.app.conftest import Run
+from tests.bioasq.comparing import golden, system
 
 
 def test_parse_prints_events_as_json_lines_and_counts(run: Run, medline: Path) -> None:
@@ -79,7 +82,38 @@ def test_evaluate_prints_the_official_measures(run: Run, tmp_path: Path) -> None
     assert "0.1000" in shown
     assert "edition 5" in shown
     assert run("evaluate", golden, system, "--edition", "7").code == 2
-    assert run("evaluate", golden, system).code == 2
+    latest = json.loads(run("evaluate", golden, system, "--json").out)
+    assert latest == json.loads(run("evaluate", golden, system, "--edition", "9", "--json").out)
+
+
+def test_evaluate_prints_each_question_too(run: Run, tmp_path: Path) -> None:
+    gold = golden(6)
+    for name, responses in (("golden", gold), ("system", system(gold, 0.4, 1))):
+        write_submission(tmp_path / name, responses)
+    result = run("evaluate", "golden", "system", "--per-question", "--json")
+    rows = json.loads(result.out)["per_question"]
+    assert [row["question"] for row in rows] == [each.question.id for each in gold]
+    measured = per_question(gold, system(gold, 0.4, 1), 9)
+    assert [row["ap_documents"] for row in rows] == [each.documents.average_precision for each in measured]
+    lines = run("evaluate", "golden", "system", "--per-question").out.splitlines()
+    (line,) = (line for line in lines if line.startswith("| q3 "))
+    assert line.split(" | ")[4].strip() == f"{measured[3].documents.f1:.4f}"
+
+
+def test_files_in_the_wrong_place_are_named(run: Run, tmp_path: Path, testset: Path) -> None:
+    gold = golden(12)
+    for name, responses in (("golden", gold), ("system", system(gold, 0.4, 1))):
+        write_submission(tmp_path / name, responses)
+    for command in ("evaluate", "compare"):
+        for files, words in (
+            ((testset, "system"), f"{testset}: is a test set, not a golden file"),
+            (("golden", testset), f"{testset}: is a test set, not a submission"),
+            (("system", "golden"), "system and golden: are swapped"),
+        ):
+            result = run(command, *files)
+            assert (result.code, result.out) == (2, "")
+            assert result.err.startswith(f"error: {words}")
+        assert run(command, "golden", "golden").code == 0
 
 
 def test_parse_reads_standard_input_and_names_a_folder(run: Run, medline: Path, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ ARGUMENTS: dict[str, list[object]] = {
     "mcp": [],
     "validate": ["golden"],
     "evaluate": ["golden", "golden", "--edition", 9],
+    "compare": ["golden", "golden", "run"],
     "parse": ["medline.xml"],
     "vocabulary": ["medline.xml", "-o", "vocabulary", "--min-count", 1, "--dimensions", 2],
     "train": ["features", "--train", "golden", "--dev", "golden", "-o", "checkpoint"],
@@ -93,7 +94,7 @@ def test_every_command_is_here() -> None:
     assert {f"bioqa {name}" for name in ARGUMENTS} | ELSEWHERE == set(COMMANDS)
 
 
-PRINTING = ("info", "ask", "evaluate", "parse", "keys list", "experiment pappas-2021")
+PRINTING = ("info", "ask", "evaluate", "compare", "parse", "keys list", "experiment pappas-2021")
 """Commands that print to stdout here."""
 
 

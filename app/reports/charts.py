@@ -1,0 +1,136 @@
+"""Charts of a comparison as inline SVG without styles, which the policy of the pages does not allow.
+
+Text and axes take the colour of the text around them. The systems' colours have at least 3:1 of contrast with
+white and with the dark theme's paper.
+"""
+
+from collections.abc import Sequence
+from html import escape
+
+from bioqa.bioasq.breakdown import Curve, Group
+
+COLOURS = ("#2a7fb8", "#c2571a", "#2f8f4e", "#a85aa0", "#8a7a1f", "#c0476b", "#5f6fd0", "#7a7a7a")
+
+WIDTH = 440
+"""User units, about a phone's width, so that text stays legible there."""
+
+_LABELS = 96
+_VALUES = 44
+_BAR = 14
+_FONT = 12
+_DASHES = ("", "6 3", "2 3", "8 3 2 3")
+
+
+def colour(place: int) -> str:
+    return COLOURS[place % len(COLOURS)]
+
+
+def legend(names: Sequence[str]) -> str:
+    """Names with their colours, as a list in HTML, above charts that share them."""
+    items = "".join(
+        f'<li><svg width="24" height="12" viewBox="0 0 24 12" aria-hidden="true">'
+        f'<path d="M0 6H24" stroke="{colour(place)}" stroke-width="4" stroke-dasharray="{_dash(place)}"/>'
+        f"</svg> {escape(name)}</li>"
+        for place, name in enumerate(names)
+    )
+    return f'<ul class="legend">{items}</ul>'
+
+
+def difference_bars(title: str, differences: Sequence[tuple[str, float]], place: int) -> str:
+    """A thin bar for each question, the best first; ``differences``: its name and value. ``place``: the
+    system's, for its colour."""
+    height, middle, left = 200.0, 100.0, 40.0
+    furthest = max((abs(value) for _, value in differences), default=0.0) or 1.0
+    step = (WIDTH - left) / max(1, len(differences))
+    bars = []
+    for number, (name, value) in enumerate(differences):
+        size = abs(value) / furthest * (middle - 10)
+        top = middle - size if value > 0 else middle
+        bars.append(
+            f'<rect x="{left + number * step:.2f}" y="{top:.2f}" width="{max(step * 0.85, 0.4):.2f}" '
+            f'height="{size:.2f}" fill="{colour(place)}"><title>{escape(name)}: {value:+.4f}</title></rect>'
+        )
+    axis = _line(left, middle, WIDTH, middle)
+    ends = (
+        _text(left - 4, 14, f"{furthest:+.2f}", "end")
+        + _text(left - 4, middle + 4, "0", "end")
+        + _text(left - 4, height - 6, f"{-furthest:+.2f}", "end")
+    )
+    return _svg(title, height, axis + ends + "".join(bars))
+
+
+def grouped_bars(title: str, groups: Sequence[Group], names: Sequence[str]) -> str:
+    """Horizontal bars, a group below the other, with each value at its bar's end."""
+    furthest = max((value for group in groups for value in group.means.values()), default=0.0) or 1.0
+    scale = (WIDTH - _LABELS - _VALUES) / furthest
+    made, y = [], 0.0
+    for group in groups:
+        begin = y
+        made.append(
+            _text(0, y + _FONT, group.name) + _text(0, y + 2 * _FONT + 3, f"{group.questions} questions")
+        )
+        for place, name in enumerate(names):
+            if name not in group.means:
+                continue
+            value = group.means[name]
+            made.append(
+                f'<rect x="{_LABELS}" y="{y:.1f}" width="{max(value, 0) * scale:.2f}" height="{_BAR - 2}" '
+                f'fill="{colour(place)}"><title>{escape(name)}, {escape(group.name)}: {value:.4f}</title>'
+                "</rect>" + _text(_LABELS + max(value, 0) * scale + 4, y + _FONT - 2, f"{value:.3f}")
+            )
+            y += _BAR
+        y = max(y, begin + 2 * _FONT + 6) + 12
+    return _svg(title, max(y, 20), "".join(made))
+
+
+def precision_recall(title: str, curves: Sequence[Curve], names: Sequence[str]) -> str:
+    """Precision over recall, a line for each system, with a point at each number of documents."""
+    bottom, left, top, size = 250.0, 40.0, 12.0, WIDTH - 50.0
+    points = [point for curve in curves for point in curve.points]
+    furthest = [max((point[axis] for point in points), default=0.0) or 1.0 for axis in (0, 1)]
+
+    def placed(point: tuple[float, float]) -> tuple[float, float]:
+        return left + point[0] / furthest[0] * size, bottom - point[1] / furthest[1] * (bottom - top)
+
+    made = [_line(left, bottom, left + size, bottom), _line(left, bottom, left, top)]
+    made += [_text(left - 4, top + 8, f"{furthest[1]:.2f}", "end"), _text(left - 4, bottom, "0", "end")]
+    made += [_text(left, bottom + 16, "0"), _text(left + size, bottom + 16, f"{furthest[0]:.2f}", "end")]
+    made += [_text(left + size / 2, bottom + 16, "recall", "middle"), _text(left + 6, top + 8, "precision")]
+    for curve in curves:
+        place = names.index(curve.system)
+        on_screen = [placed(point) for point in curve.points]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in on_screen)
+        made.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour(place)}" stroke-width="2" '
+            f'stroke-dasharray="{_dash(place)}"/>'
+        )
+        made += [
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour(place)}"><title>{escape(curve.system)}, '
+            f"{depth} documents: precision {precision:.4f}, recall {recall:.4f}</title></circle>"
+            for depth, ((x, y), (recall, precision)) in enumerate(
+                zip(on_screen, curve.points, strict=True), start=1
+            )
+        ]
+    return _svg(title, bottom + 24, "".join(made))
+
+
+def _dash(place: int) -> str:
+    return _DASHES[place // len(COLOURS) % len(_DASHES)]
+
+
+def _line(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<path d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke="currentColor" stroke-width="1" opacity="0.6"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{_FONT}" '
+        f'fill="currentColor">{escape(text)}</text>'
+    )
+
+
+def _svg(title: str, height: float, content: str) -> str:
+    return (
+        f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" '
+        f'height="{height:g}" class="chart">{content}</svg>'
+    )

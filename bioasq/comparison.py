@@ -1,0 +1,332 @@
+"""Systems compared on the same questions: official measures, intervals, differences and their significance.
+
+A measure's value is the official one, over the questions that the system answered. Differences are over the
+questions that both systems answered: the official tool leaves out unanswered questions, so the values
+themselves compare only if the same ones were answered.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from bioqa.bioasq.domain import Response
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import shown
+from bioqa.bioasq.measures import GMAP_EPSILON, ItemMeasures, Measures, QuestionMeasures, means, per_question
+from bioqa.bioasq.significance import (
+    CONFIDENCE,
+    RESAMPLES,
+    SEED,
+    Floats,
+    holm,
+    interval,
+    randomisation_p,
+    resampled_means,
+)
+
+Kind = Literal["documents", "snippets"]
+KINDS: tuple[Kind, ...] = ("documents", "snippets")
+NAMES = ("mprec", "mrec", "mf1", "map", "gmap")
+"""The official measures of each kind, in the order of the columns below."""
+
+FEWEST_RESAMPLES = 100
+MOST_RESAMPLES = 1_000_000
+
+_TIE = 1e-12
+"""Difference of one question's values up to which they are equal: sums may be rounded differently."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A measure of one system, with its bootstrap interval."""
+
+    measure: str
+    """The official tool's name, such as ``map_documents``."""
+    value: float
+    low: float
+    high: float
+    questions: int
+    """In the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A system's measure minus the baseline's, over the ``questions`` that both answered.
+
+    ``p``: two-tailed, of approximate randomisation; ``p_holm``: corrected for the number of systems that are
+    compared with the baseline. Wins, ties and losses count questions.
+    """
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    p: float
+    p_holm: float
+    wins: int
+    ties: int
+    losses: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSystem:
+    """A system's results. ``per_question`` has an entry for each golden question: None if it lacks that."""
+
+    name: str
+    responses: Mapping[str, Response]
+    """By question id; the first of several."""
+    measures: Measures
+    per_question: tuple[QuestionMeasures | None, ...]
+    kinds: tuple[Kind, ...]
+    """What it has any of: TREC runs have no snippets, for example."""
+    scores: tuple[Score, ...]
+    differences: tuple[Difference, ...] = ()
+    """From the baseline; none for the baseline itself."""
+
+    def score(self, measure: str) -> Score | None:
+        return next((each for each in self.scores if each.measure == measure), None)
+
+    def difference(self, measure: str) -> Difference | None:
+        return next((each for each in self.differences if each.measure == measure), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The baseline first, the others in the order given."""
+
+    edition: int
+    golden: tuple[Response, ...]
+    systems: tuple[ComparedSystem, ...]
+    resamples: int
+    seed: int
+    confidence: float
+
+    @property
+    def baseline(self) -> ComparedSystem:
+        return self.systems[0]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each system and measure, for a data frame; None where the baseline has no value."""
+        return [
+            {
+                "system": system.name,
+                "measure": score.measure,
+                "value": score.value,
+                "low": score.low,
+                "high": score.high,
+                "questions": score.questions,
+                **_difference_row(system.difference(score.measure)),
+            }
+            for system in self.systems
+            for score in system.scores
+        ]
+
+    def question_rows(self) -> list[dict[str, Any]]:
+        """A row for each system and question that it answered, for a data frame."""
+        return [
+            {
+                "system": system.name,
+                "question": measured.id,
+                "type": gold.question.type,
+                "body": gold.question.body,
+                **measured.row(),
+            }
+            for system in self.systems
+            for gold, measured in zip(self.golden, system.per_question, strict=True)
+            if measured is not None
+        ]
+
+    def most_different(self, count: int) -> list[int]:
+        """Places in ``golden`` of the questions on which some system differs most from the baseline.
+
+        By the sum of the absolute differences in average precision of documents and F1 of snippets.
+        """
+        distances = [
+            max((_distance(system, self.baseline, place) for system in self.systems[1:]), default=0.0)
+            for place in range(len(self.golden))
+        ]
+        ordered = sorted(range(len(distances)), key=lambda place: -distances[place])
+        return [place for place in ordered if distances[place] > _TIE][:count]
+
+
+def compare(
+    golden: Sequence[Response],
+    systems: Mapping[str, Sequence[Response]],
+    edition: int,
+    *,
+    baseline: str | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Comparison:
+    """Measure systems, by name, and compare each with ``baseline``, or with the first.
+
+    Raises BioqaError if there is no system, or none of the baseline's name, for an unknown edition, and for
+    numbers of resamples that are too small or too large.
+    """
+    if not systems:
+        raise BioqaError("there is no system to measure")
+    if baseline is not None and baseline not in systems:
+        raise BioqaError(f"the baseline {shown(baseline)} is none of the systems: {', '.join(systems)}")
+    if not FEWEST_RESAMPLES <= resamples <= MOST_RESAMPLES:
+        raise BioqaError(f"resamples: {resamples} is not between {FEWEST_RESAMPLES} and {MOST_RESAMPLES:,}")
+    if seed < 0:
+        raise BioqaError(f"seed: {seed} is negative")
+    order = sorted(systems, key=lambda name: name != baseline) if baseline else list(systems)
+    measured = [_measured(name, golden, systems[name], edition, resamples, seed) for name in order]
+    compared = [measured[0], *(_compared(each, measured[0], resamples, seed) for each in measured[1:])]
+    return Comparison(edition, tuple(golden), tuple(_corrected(compared)), resamples, seed, CONFIDENCE)
+
+
+def _measured(
+    name: str,
+    golden: Sequence[Response],
+    system: Sequence[Response],
+    edition: int,
+    resamples: int,
+    seed: int,
+) -> ComparedSystem:
+    responses: dict[str, Response] = {}
+    for each in system:
+        responses.setdefault(each.question.id, each)
+    found = per_question(golden, system, edition)
+    measures = means(found, [r.question.id for r in golden if r.question.id not in responses], edition)
+    # In golden order, as per_question's own list is.
+    in_order = iter(found)
+    aligned = tuple(next(in_order) if r.question.id in responses else None for r in golden)
+    kinds: tuple[Kind, ...] = tuple(
+        kind
+        for kind in KINDS
+        if any(getattr(each, kind) for each in golden) and any(getattr(each, kind) for each in system)
+    )
+    of_system = ComparedSystem(name, responses, measures, aligned, kinds, ())
+    scores = [score for kind in kinds for score in _scores(of_system, kind, resamples, seed)]
+    return replace(of_system, scores=tuple(scores))
+
+
+def _scores(system: ComparedSystem, kind: Kind, resamples: int, seed: int) -> list[Score]:
+    values = _matrix([getattr(each, kind) for each in system.per_question if each], system.measures.edition)
+    if not len(values):
+        return []
+    low, high = interval(_shown(resampled_means(values, resamples, seed)))
+    official = system.measures.official()
+    return [
+        Score(
+            f"{name}_{kind}", official[f"{name}_{kind}"], float(low[place]), float(high[place]), len(values)
+        )
+        for place, name in enumerate(NAMES)
+    ]
+
+
+def _compared(system: ComparedSystem, baseline: ComparedSystem, resamples: int, seed: int) -> ComparedSystem:
+    differences = [
+        difference
+        for kind in KINDS
+        if kind in system.kinds and kind in baseline.kinds
+        for difference in _differences(system, baseline, kind, resamples, seed)
+    ]
+    return replace(system, differences=tuple(differences))
+
+
+def _differences(
+    system: ComparedSystem, baseline: ComparedSystem, kind: Kind, resamples: int, seed: int
+) -> list[Difference]:
+    pairs = [
+        (getattr(ours, kind), getattr(theirs, kind))
+        for ours, theirs in zip(system.per_question, baseline.per_question, strict=True)
+        if ours and theirs
+    ]
+    ours, theirs = (_matrix([pair[side] for pair in pairs], system.measures.edition) for side in (0, 1))
+    if not len(ours):
+        return []
+    differences = ours - theirs
+    # Equal draws for both sides, so that the difference is that of the same questions.
+    resampled = _shown(resampled_means(ours, resamples, seed)) - _shown(
+        resampled_means(theirs, resamples, seed)
+    )
+    low, high = interval(resampled)
+    # The columns of GMAP are logarithms. Exchanging values keeps the sum of the two means, and with it, the
+    # larger the difference of the logarithms, the larger that of the GMAPs: both have the same p.
+    p = randomisation_p(differences, resamples, seed)
+    values = _shown(ours.mean(axis=0)[None])[0] - _shown(theirs.mean(axis=0)[None])[0]
+    wins, losses = ((side > _TIE).sum(axis=0) for side in (differences, -differences))
+    return [
+        Difference(
+            f"{name}_{kind}",
+            value=float(values[place]),
+            low=float(low[place]),
+            high=float(high[place]),
+            p=float(p[place]),
+            p_holm=float(p[place]),
+            wins=int(wins[place]),
+            ties=int(len(ours) - wins[place] - losses[place]),
+            losses=int(losses[place]),
+            questions=len(ours),
+        )
+        for place, name in enumerate(NAMES)
+    ]
+
+
+def _corrected(systems: Sequence[ComparedSystem]) -> list[ComparedSystem]:
+    """Correct each measure's p for the number of systems that were compared by it."""
+    corrected: dict[tuple[str, str], float] = {}
+    for measure in {each.measure for system in systems for each in system.differences}:
+        tested = [(system.name, found) for system in systems if (found := system.difference(measure))]
+        adjusted = holm([found.p for _, found in tested])
+        corrected |= {(name, measure): p for (name, _), p in zip(tested, adjusted, strict=True)}
+    return [
+        replace(
+            system,
+            differences=tuple(
+                replace(each, p_holm=corrected[system.name, each.measure]) for each in system.differences
+            ),
+        )
+        for system in systems
+    ]
+
+
+def _matrix(items: Sequence[ItemMeasures], edition: int) -> Floats:
+    """[questions, NAMES] of values whose means are the measures; for GMAP, the logarithms."""
+    kept = [item for item in items if item.gold] if edition == 9 else items
+    smallest = np.finfo(np.float64).tiny
+    return np.array(
+        [
+            (
+                item.precision,
+                item.recall,
+                item.f1,
+                item.average_precision,
+                np.log(max(item.average_precision + GMAP_EPSILON, smallest)),
+            )
+            for item in kept
+        ],
+        dtype=np.float64,
+    ).reshape(-1, len(NAMES))
+
+
+def _shown(averages: Floats) -> Floats:
+    """[…, NAMES] Means of ``_matrix``'s columns as measures: GMAP out of its logarithm."""
+    shown_as = averages.copy()
+    shown_as[:, -1] = np.exp(averages[:, -1])
+    return shown_as
+
+
+def _distance(system: ComparedSystem, baseline: ComparedSystem, place: int) -> float:
+    ours, theirs = system.per_question[place], baseline.per_question[place]
+    if ours is None or theirs is None:
+        return 0.0
+    distance = abs(ours.documents.average_precision - theirs.documents.average_precision)
+    if "snippets" in system.kinds and "snippets" in baseline.kinds:
+        distance += abs(ours.snippets.f1 - theirs.snippets.f1)
+    return distance
+
+
+def _difference_row(difference: Difference | None) -> dict[str, float | int | None]:
+    fields = ("value", "low", "high", "p", "p_holm", "wins", "ties", "losses", "questions")
+    names = ("difference", "difference_low", "difference_high", *fields[3:8], "shared_questions")
+    return {
+        name: None if difference is None else getattr(difference, field)
+        for name, field in zip(names, fields, strict=True)
+    }
