@@ -40,6 +40,7 @@ from bioqa.app.observability import logs
 from bioqa.app.security import guards
 from bioqa.app.settings import Settings, load_settings
 from bioqa.app.version import version
+from bioqa.app.web import comparing
 
 DESCRIPTION = (
     "Answers biomedical questions with the best MEDLINE articles and sentences, in the format of the BioASQ "
@@ -83,7 +84,8 @@ def create_app(
     )
     app.state.service = service
     app.state.batches = BatchJobs(service, settings.data_dir)
-    app.state.parsers = Parsers(settings, [each.__name__ for each in (batches, evaluation, citations)])
+    modules = (batches, evaluation, comparing, citations)
+    app.state.parsers = Parsers(settings, [each.__name__ for each in modules])
     app.state.uploads = Uploads(settings.max_upload_bytes, app.state.parsers)
     uploads = dict.fromkeys(UPLOADS, settings.max_upload_bytes)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others=uploads)

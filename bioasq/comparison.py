@@ -175,18 +175,53 @@ def compare(
     if seed < 0:
         raise BioqaError(f"seed: {seed} is negative")
     order = sorted(systems, key=lambda name: name != baseline) if baseline else list(systems)
-    measured = [_measured(name, golden, systems[name], edition, resamples, seed) for name in order]
-    compared = [measured[0], *(_compared(each, measured[0], resamples, seed) for each in measured[1:])]
+    sampler = _Sampler(resamples, seed)
+    measured = [_measured(name, golden, systems[name], edition, sampler) for name in order]
+    compared = [measured[0], *(_compared(each, measured[0], sampler) for each in measured[1:])]
     return Comparison(edition, tuple(golden), tuple(_corrected(compared)), resamples, seed, CONFIDENCE)
 
 
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """A system's values of one kind, of the golden questions at ``places`` that count."""
+
+    system: str
+    kind: Kind
+    places: tuple[int, ...]
+    matrix: Floats
+    """[places, NAMES] of values whose means are the measures; for GMAP, the logarithms."""
+
+    @classmethod
+    def of(cls, system: ComparedSystem, kind: Kind, places: Sequence[int] | None = None) -> "_Values":
+        """Of the questions that it answered, or of those at ``places`` among them."""
+        wanted = range(len(system.per_question)) if places is None else places
+        found = {place: measured for place in wanted if (measured := system.per_question[place])}
+        items: dict[int, ItemMeasures] = {place: getattr(each, kind) for place, each in found.items()}
+        if system.measures.edition == 9:
+            items = {place: item for place, item in items.items() if item.gold}
+        rows = [_row(item) for item in items.values()]
+        matrix = np.array(rows, dtype=np.float64).reshape(-1, len(NAMES))
+        return cls(system.name, kind, tuple(items), matrix)
+
+
+class _Sampler:
+    """Bootstrap samples; those of the same values are drawn once."""
+
+    def __init__(self, resamples: int, seed: int) -> None:
+        self.resamples = resamples
+        self.seed = seed
+        self._drawn: dict[tuple[str, Kind, tuple[int, ...]], Floats] = {}
+
+    def __call__(self, values: _Values) -> Floats:
+        """[resamples, NAMES]: the measures of each sample; equal draws for as many questions."""
+        key = (values.system, values.kind, values.places)
+        if key not in self._drawn:
+            self._drawn[key] = _shown(resampled_means(values.matrix, self.resamples, self.seed))
+        return self._drawn[key]
+
+
 def _measured(
-    name: str,
-    golden: Sequence[Response],
-    system: Sequence[Response],
-    edition: int,
-    resamples: int,
-    seed: int,
+    name: str, golden: Sequence[Response], system: Sequence[Response], edition: int, sampler: _Sampler
 ) -> ComparedSystem:
     responses: dict[str, Response] = {}
     for each in system:
@@ -202,55 +237,47 @@ def _measured(
         if any(getattr(each, kind) for each in golden) and any(getattr(each, kind) for each in system)
     )
     of_system = ComparedSystem(name, responses, measures, aligned, kinds, ())
-    scores = [score for kind in kinds for score in _scores(of_system, kind, resamples, seed)]
+    scores = [score for kind in kinds for score in _scores(of_system, kind, sampler)]
     return replace(of_system, scores=tuple(scores))
 
 
-def _scores(system: ComparedSystem, kind: Kind, resamples: int, seed: int) -> list[Score]:
-    values = _matrix([getattr(each, kind) for each in system.per_question if each], system.measures.edition)
-    if not len(values):
+def _scores(system: ComparedSystem, kind: Kind, sampler: _Sampler) -> list[Score]:
+    values = _Values.of(system, kind)
+    if not values.places:
         return []
-    low, high = interval(_shown(resampled_means(values, resamples, seed)))
+    low, high = interval(sampler(values))
     official = system.measures.official()
     return [
-        Score(
-            f"{name}_{kind}", official[f"{name}_{kind}"], float(low[place]), float(high[place]), len(values)
-        )
-        for place, name in enumerate(NAMES)
+        Score(measure, official[measure], float(low[place]), float(high[place]), len(values.places))
+        for place, measure in enumerate(f"{name}_{kind}" for name in NAMES)
     ]
 
 
-def _compared(system: ComparedSystem, baseline: ComparedSystem, resamples: int, seed: int) -> ComparedSystem:
+def _compared(system: ComparedSystem, baseline: ComparedSystem, sampler: _Sampler) -> ComparedSystem:
     differences = [
         difference
         for kind in KINDS
         if kind in system.kinds and kind in baseline.kinds
-        for difference in _differences(system, baseline, kind, resamples, seed)
+        for difference in _differences(system, baseline, kind, sampler)
     ]
     return replace(system, differences=tuple(differences))
 
 
 def _differences(
-    system: ComparedSystem, baseline: ComparedSystem, kind: Kind, resamples: int, seed: int
+    system: ComparedSystem, baseline: ComparedSystem, kind: Kind, sampler: _Sampler
 ) -> list[Difference]:
-    pairs = [
-        (getattr(ours, kind), getattr(theirs, kind))
-        for ours, theirs in zip(system.per_question, baseline.per_question, strict=True)
-        if ours and theirs
-    ]
-    ours, theirs = (_matrix([pair[side] for pair in pairs], system.measures.edition) for side in (0, 1))
-    if not len(ours):
+    pairs = zip(system.per_question, baseline.per_question, strict=True)
+    shared = [place for place, (ours, theirs) in enumerate(pairs) if ours and theirs]
+    ours, theirs = (_Values.of(each, kind, shared) for each in (system, baseline))
+    if not ours.places:
         return []
-    differences = ours - theirs
-    # Equal draws for both sides, so that the difference is that of the same questions.
-    resampled = _shown(resampled_means(ours, resamples, seed)) - _shown(
-        resampled_means(theirs, resamples, seed)
-    )
-    low, high = interval(resampled)
+    differences = ours.matrix - theirs.matrix
+    # The samples are of the same questions on both sides.
+    low, high = interval(sampler(ours) - sampler(theirs))
     # The columns of GMAP are logarithms. Exchanging values keeps the sum of the two means, and with it, the
     # larger the difference of the logarithms, the larger that of the GMAPs: both have the same p.
-    p = randomisation_p(differences, resamples, seed)
-    values = _shown(ours.mean(axis=0)[None])[0] - _shown(theirs.mean(axis=0)[None])[0]
+    p = randomisation_p(differences, sampler.resamples, sampler.seed)
+    values = _shown(ours.matrix.mean(axis=0)) - _shown(theirs.matrix.mean(axis=0))
     wins, losses = ((side > _TIE).sum(axis=0) for side in (differences, -differences))
     return [
         Difference(
@@ -261,9 +288,9 @@ def _differences(
             p=float(p[place]),
             p_holm=float(p[place]),
             wins=int(wins[place]),
-            ties=int(len(ours) - wins[place] - losses[place]),
+            ties=int(len(differences) - wins[place] - losses[place]),
             losses=int(losses[place]),
-            questions=len(ours),
+            questions=len(differences),
         )
         for place, name in enumerate(NAMES)
     ]
@@ -287,29 +314,16 @@ def _corrected(systems: Sequence[ComparedSystem]) -> list[ComparedSystem]:
     ]
 
 
-def _matrix(items: Sequence[ItemMeasures], edition: int) -> Floats:
-    """[questions, NAMES] of values whose means are the measures; for GMAP, the logarithms."""
-    kept = [item for item in items if item.gold] if edition == 9 else items
+def _row(item: ItemMeasures) -> tuple[float, ...]:
     smallest = np.finfo(np.float64).tiny
-    return np.array(
-        [
-            (
-                item.precision,
-                item.recall,
-                item.f1,
-                item.average_precision,
-                np.log(max(item.average_precision + GMAP_EPSILON, smallest)),
-            )
-            for item in kept
-        ],
-        dtype=np.float64,
-    ).reshape(-1, len(NAMES))
+    logarithm = float(np.log(max(item.average_precision + GMAP_EPSILON, smallest)))
+    return item.precision, item.recall, item.f1, item.average_precision, logarithm
 
 
 def _shown(averages: Floats) -> Floats:
-    """[…, NAMES] Means of ``_matrix``'s columns as measures: GMAP out of its logarithm."""
+    """[…, NAMES] Means of values as measures: GMAP out of its logarithm."""
     shown_as = averages.copy()
-    shown_as[:, -1] = np.exp(averages[:, -1])
+    shown_as[..., -1] = np.exp(averages[..., -1])
     return shown_as
 
 

@@ -1,7 +1,9 @@
 """Answers and gold in either of two forms: BioASQ's JSON, or TREC's runs and judgements."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.golden import Golden, parse_golden
 from bioqa.bioasq.jsonfile import parse_json, read_bytes
 from bioqa.bioasq.trec import decoded, judged_responses, parse_judgements, parse_run, run_responses
@@ -26,21 +28,32 @@ def read_gold(path: str | Path) -> Golden:
     return parse_gold(read_bytes(path), str(path))
 
 
+def system_names(paths: Sequence[str | Path]) -> list[str]:
+    """The files' names up to their first dot; where two are the same, the paths as they are given.
+
+    Raises BioqaError for a path that is given twice.
+    """
+    if len({*map(str, paths)}) < len(paths):
+        raise BioqaError("a system is given twice")
+    names = [Path(path).name.partition(".")[0] or Path(path).name for path in paths]
+    return names if len({*names}) == len(names) else [str(path) for path in paths]
+
+
 def parse_answers(content: bytes, name: str) -> Golden:
     """``read_answers`` of a file's content; ``name`` stands for it in error messages."""
-    if _is_trec(content):
+    if is_trec(content):
         return Golden(tuple(run_responses(parse_run(decoded(content, name), name))), {})
     return parse_golden(parse_json(content, name), name)
 
 
 def parse_gold(content: bytes, name: str) -> Golden:
     """``read_gold`` of a file's content."""
-    if _is_trec(content):
+    if is_trec(content):
         return Golden(tuple(judged_responses(parse_judgements(decoded(content, name), name))), {})
     return parse_golden(parse_json(content, name), name)
 
 
-def _is_trec(content: bytes) -> bool:
+def is_trec(content: bytes) -> bool:
     """Whether the first line has fields and no bracket before them; all else is left to JSON's reader."""
     first = content.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
     return not first.startswith((b"{", b"[")) and len(first.split()) >= FEWEST_FIELDS

@@ -29,12 +29,7 @@ def resampled_means(values: Floats, resamples: int = RESAMPLES, seed: int = SEED
     """[questions, measures] → [resamples, measures]: means over as many questions, drawn with replacement."""
     questions = len(values)
     rng = np.random.default_rng(seed)
-    return np.concatenate(
-        [
-            rng.multinomial(questions, np.full(questions, 1 / questions), size=count) @ values / questions
-            for count in _chunks(resamples)
-        ]
-    )
+    return np.concatenate([_counts(rng, questions, size) @ values / questions for size in _chunks(resamples)])
 
 
 def interval(resampled: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
@@ -73,6 +68,12 @@ def holm(p: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p) - rank) * p[place]))
         adjusted[place] = highest
     return adjusted
+
+
+def _counts(rng: np.random.Generator, questions: int, size: int) -> Floats:
+    """[size, questions]: how often each question is drawn in each sample. Faster than multinomial()."""
+    drawn = rng.integers(0, questions, size=(size, questions)) + questions * np.arange(size)[:, None]
+    return np.bincount(drawn.ravel(), minlength=size * questions).reshape(size, questions).astype(np.float64)
 
 
 def _all_signs(count: int) -> Iterator[Floats]:

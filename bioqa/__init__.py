@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bioqa.asking import ask as ask
     from bioqa.asking import ask_all as ask_all
     from bioqa.asking import load_ranker as load_ranker
+    from bioqa.bioasq.comparison import Comparison as Comparison
     from bioqa.bioasq.domain import Candidate as Candidate
     from bioqa.bioasq.domain import Document as Document
     from bioqa.bioasq.domain import Question as Question
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
     from bioqa.indexer.medline.reader import MedlineFile as MedlineFile
     from bioqa.indexer.search.base import IndexStats as IndexStats
     from bioqa.indexer.search.filters import Filters as Filters
+    from bioqa.measuring import compare as compare
     from bioqa.measuring import evaluate as evaluate
     from bioqa.measuring import question_measures as question_measures
     from bioqa.measuring import validate as validate
+    from bioqa.measuring import write_report as write_report
     from bioqa.measuring import write_submission as write_submission
     from bioqa.models.answers.confidence import Confidence as Confidence
     from bioqa.models.answers.ranking import Ranking as Ranking
@@ -56,6 +59,7 @@ __version__ = "0.2.0"
 _NAMES = {
     "bioqa.answered": ("Answer", "AnswerDocument", "AnswerSnippet"),
     "bioqa.asking": ("Ranker", "ask", "ask_all", "load_ranker"),
+    "bioqa.bioasq.comparison": ("Comparison",),
     "bioqa.bioasq.domain": ("Candidate", "Document", "Question", "Response", "Sentence", "Snippet"),
     "bioqa.bioasq.errors": ("BioqaError",),
     "bioqa.bioasq.files": ("read_golden", "read_submission", "read_testset"),
@@ -68,7 +72,14 @@ _NAMES = {
     "bioqa.indexer.medline.reader": ("MedlineFile",),
     "bioqa.indexer.search.base": ("IndexStats",),
     "bioqa.indexer.search.filters": ("Filters",),
-    "bioqa.measuring": ("evaluate", "question_measures", "validate", "write_submission"),
+    "bioqa.measuring": (
+        "compare",
+        "evaluate",
+        "question_measures",
+        "validate",
+        "write_report",
+        "write_submission",
+    ),
     "bioqa.models.answers.confidence": ("Confidence",),
     "bioqa.models.answers.ranking": ("Ranking",),
     "bioqa.reading": ("Sample", "read_medline", "sample"),

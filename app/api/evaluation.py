@@ -147,7 +147,7 @@ def validated(upload: Upload) -> Validation:
     given = _Inputs(upload)
     testset = None
     if given.has("testset"):
-        testset = _read("testset", lambda: parse_testset(given.value("testset"), "testset"))
+        testset = read_field("testset", lambda: parse_testset(given.value("testset"), "testset"))
     try:
         submission = given.value("submission")
     except BioqaError as error:
@@ -162,15 +162,10 @@ def evaluated(upload: Upload) -> Evaluation:
     given = _Inputs(upload)
     editions = _editions(given)
     golden, submission = (
-        _read(name, lambda name=name: parse_golden(given.value(name), name))  # type: ignore[misc]
+        read_field(name, lambda name=name: parse_golden(given.value(name), name))  # type: ignore[misc]
         for name in ("golden", "submission")
     )
-    _read("golden", lambda: check_golden(golden.responses, "golden"))
-    _read("submission", lambda: check_submission(submission, "submission"))
-    _read("golden", lambda: check_pair(golden.responses, submission.responses, "golden", "submission"))
-    for name, read in (("golden", golden), ("submission", submission)):
-        _check_offsets(name, read)
-    _check_work(golden, submission)
+    check_files(golden, submission)
     measured = [evaluate(golden.responses, submission.responses, edition) for edition in editions]
     return Evaluation(
         measures=[
@@ -237,12 +232,22 @@ def _editions(given: _Inputs) -> Sequence[int]:
 Read = TypeVar("Read")
 
 
-def _read(name: str, read: Callable[[], Read]) -> Read:
+def read_field(name: str, read: Callable[[], Read]) -> Read:
     """Read a field, turning the reader's errors into errors of the field."""
     try:
         return read()
     except BioqaError as error:
         raise FieldError(name, str(error).removeprefix(f"{name}: ")) from error
+
+
+def check_files(golden: Golden, submission: Golden, name: str = "submission") -> None:
+    """Raise FieldError for files that cannot be evaluated; ``name``: the submission's field."""
+    read_field("golden", lambda: check_golden(golden.responses, "golden"))
+    read_field(name, lambda: check_submission(submission, name))
+    read_field("golden", lambda: check_pair(golden.responses, submission.responses, "golden", name))
+    for field, read in (("golden", golden), (name, submission)):
+        _check_offsets(field, read)
+    _check_work(golden, submission)
 
 
 def _check_offsets(name: str, read: Golden) -> None:

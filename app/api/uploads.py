@@ -1,7 +1,7 @@
 """Uploaded files: a JSON body, or the files of a form, which may be gzipped."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
@@ -45,13 +45,17 @@ class Upload:
 
     def file(self, name: str) -> object:
         """What a form's file holds as JSON. Raises BioqaError, naming it, or HTTPException: too large."""
+        return parse_json(self.content(name), name)
+
+    def content(self, name: str) -> bytes:
+        """A form's file, unpacked. Raises as ``file`` does."""
         raw = self.files[name]
         try:
             content = unpacked(raw, name, self.max_bytes) if raw.startswith(GZIP_MAGIC) else raw
         except TooLarge as error:
             raise HTTPException(413, str(error)) from error
         refuse_packed(content, name)
-        return parse_json(content, name)
+        return content
 
 
 class Uploads:
@@ -62,24 +66,30 @@ class Uploads:
         self.parse = parsers.run
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="uploads")
 
-    async def receive(self, request: Request) -> Upload:
-        """Read a request's body. Raises BadBody, and HTTPException for an unsupported content type."""
+    async def receive(self, request: Request, repeated: Collection[str] = ()) -> Upload:
+        """Read a request's body. Raises BadBody, and HTTPException for an unsupported content type.
+
+        ``repeated``: fields that a form may have more than once; they become "name", "name 2", "name 3".
+        """
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == JSON or kind.endswith("+json"):
             return Upload(body=await request.body(), max_bytes=self._max_bytes)
         if kind == FORM:
-            return await self._form(request)
+            return await self._form(request, repeated)
         raise HTTPException(415, f"the body must be {JSON} or {FORM}, as its Content-Type says")
 
     async def work(self, what: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function in a thread, for what waits for the disk; ``parse`` is for what computes."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, what, *arguments)
 
-    async def _form(self, request: Request) -> Upload:
+    async def _form(self, request: Request, repeated: Collection[str]) -> Upload:
         files, texts, names = {}, {}, {}
         try:
             async with request.form(max_files=MOST_PARTS, max_fields=MOST_PARTS) as form:
-                for name, value in form.multi_items():
+                for field_name, value in form.multi_items():
+                    name = field_name
+                    while field_name in repeated and (name in files or name in texts):
+                        name = f"{field_name} {int(name.removeprefix(field_name) or 1) + 1}"
                     if name in files or name in texts:
                         raise FieldError(name, "is given twice")
                     if isinstance(value, UploadFile):

@@ -14,7 +14,7 @@ from bioqa.app.reports.tables import as_json, csv_rows, markdown, remarks, text_
 from bioqa.bioasq.comparison import ComparedSystem, Comparison
 from bioqa.bioasq.comparison import compare as compare_systems
 from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.inputs import read_answers, read_gold
+from bioqa.bioasq.inputs import read_answers, read_gold, system_names
 from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.bioasq.measures import LATEST
 from bioqa.bioasq.roles import check_golden, check_pair, check_submission
@@ -49,7 +49,7 @@ def compare(
     """Compare systems: each measure with its interval, difference from a baseline, and significance."""
     if csv and json:
         raise BioqaError("--csv and --json: choose one")
-    names = _names(systems)
+    names = system_names(systems)
     gold = read_gold(golden)
     check_golden(gold.responses, str(golden))
     read = {name: read_answers(path) for name, path in zip(names, systems, strict=True)}
@@ -104,11 +104,3 @@ def _values(system: ComparedSystem, place: int) -> str:
         return ""
     ap, f1 = f"{measured.documents.average_precision:.3f}", f"{measured.snippets.f1:.3f}"
     return f"{ap} {f1}" if "snippets" in system.kinds else ap
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
-    """The files' names up to their first dot; where two are the same, the paths as they are given."""
-    if len({*paths}) < len(paths):
-        raise BioqaError("a system is given twice")
-    names = [path.name.partition(".")[0] or path.name for path in paths]
-    return names if len({*names}) == len(names) else [str(path) for path in paths]

@@ -1,23 +1,30 @@
-"""The page at /evaluate: evaluate a submission against a golden file."""
+"""The page at /evaluate: evaluate a submission against a golden file, or compare several."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from bioqa.app.api.batches import BatchStatus, CurrentBatches, CurrentViewer, known, status
+from bioqa.app.api.batches import BatchStatus, CurrentBatches, CurrentViewer, known, status, the_batches
 from bioqa.app.api.evaluation import evaluated, validated
-from bioqa.app.api.uploads import CurrentUploads, require_files
+from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, require_files
 from bioqa.app.http.errors import FieldError
 from bioqa.app.jobs.batches import BatchJobs, NoSubmission
 from bioqa.app.jobs.records import Viewer
-from bioqa.app.web.pages import page
-from bioqa.bioasq.measures import EDITIONS
+from bioqa.app.reports.report import SHOWN_QUESTIONS
+from bioqa.app.web.comparing import compared, is_run, report, unique_names
+from bioqa.app.web.pages import day, page
+from bioqa.bioasq.measures import EDITIONS, LATEST
 
 router = APIRouter(prefix="/evaluate", include_in_schema=False)
 
 SHOWN_FAULTS = 100
+MOST_SYSTEMS = 6
+"""Submissions at once: with a golden file and a test set, as many files as a form may have."""
+
+OFFERED_BATCHES = 5
 
 YEARS = {2: "BioASQ 1 and 2", 3: "BioASQ 3 and 4", 5: "BioASQ 5 to 7", 8: "BioASQ 8", 9: "BioASQ 9 and later"}
 
@@ -29,35 +36,92 @@ def form(
     viewer: CurrentViewer,
     batch: Annotated[str | None, Query(max_length=64)] = None,
 ) -> HTMLResponse:
-    """The form for two files; with ``batch``, for the answers to that test set."""
-    return _page(request, "evaluate.html", batch and _status(batch, batches, viewer))
+    """The form for files; with ``batch``, for the answers to that test set."""
+    chosen = [_status(batch, batches, viewer)] if batch else []
+    return _page(request, "evaluate.html", _offered(batches, viewer, chosen), chosen)
 
 
 @router.post("", response_class=HTMLResponse)
 async def evaluate(
     request: Request, uploads: CurrentUploads, batches: CurrentBatches, viewer: CurrentViewer
 ) -> HTMLResponse:
-    upload = await uploads.receive(request)
+    upload = await uploads.receive(request, repeated=("submission", "batch"))
     # Browsers send an empty file if none was chosen.
-    upload = replace(upload, files={name: content for name, content in upload.files.items() if content})
-    batch = None
-    if identifier := upload.texts.get("batch"):
-        batch = await uploads.work(_status, identifier, batches, viewer)
-        answers = await uploads.work(_answers, identifier, batches, viewer)
-        upload = replace(upload, files={**upload.files, "submission": answers})
-    require_files(upload, ["submission", "golden"])
+    files = {name: content for name, content in upload.files.items() if content}
+    answered: dict[str, BatchStatus] = {}
+    for field, identifier in upload.texts.items():
+        if field.startswith("batch") and identifier:
+            answered[field] = await uploads.work(_status, identifier, batches, viewer)
+            files[field] = await uploads.work(_answers, identifier, batches, viewer)
+    upload = replace(upload, files=files)
+    sent = [field for field in files if field.startswith("submission")]
+    require_files(upload, ["golden"] if answered else ["submission", "golden"])
+    if len(answered) + len(sent) > MOST_SYSTEMS:
+        raise FieldError("submission", f"must be at most {MOST_SYSTEMS}, test sets included")
+    names = unique_names(
+        {field: each.file_name or f"answers of {day(each.created)}" for field, each in answered.items()}
+        | {field: upload.names.get(field, "") for field in sent}
+    )
+    edition = _edition(upload)
+    if upload.texts.get("report"):
+        made = await uploads.parse(report, upload, names, edition, SHOWN_QUESTIONS)
+        attached = {"Content-Disposition": 'attachment; filename="comparison.html"'}
+        return HTMLResponse(made, headers=attached)
+    chosen = [*answered.values()]
     return _page(
         request,
         "evaluation.html",
-        batch,
-        evaluation=await uploads.parse(evaluated, upload),
-        validation=await uploads.parse(validated, upload),
+        await uploads.work(_offered, batches, viewer, chosen),
+        chosen,
+        **await _results(uploads, upload, names, edition),
         most=SHOWN_FAULTS,
     )
 
 
-def _page(request: Request, template: str, batch: object, **context: Any) -> HTMLResponse:
-    return page(request, template, batch=batch, editions=EDITIONS, years=YEARS, **context)
+async def _results(
+    uploads: Uploads, upload: Upload, names: Mapping[str, str], edition: int
+) -> dict[str, Any]:
+    """What is shown of one submission, with its faults, or of several."""
+    faults, evaluation = {}, None
+    for field, name in names.items():
+        if await uploads.parse(is_run, upload, field):
+            continue
+        alone = replace(upload, files={**upload.files, "submission": upload.files[field]})
+        if len(names) == 1 and not await uploads.parse(is_run, upload, "golden"):
+            evaluation = await uploads.parse(evaluated, alone)
+        faults[name] = await uploads.parse(validated, alone)
+    comparison = await uploads.parse(compared, upload, names, edition, SHOWN_QUESTIONS)
+    return {"evaluation": evaluation, "validations": faults, "comparison": comparison}
+
+
+def _edition(upload: Upload) -> int:
+    """Of intervals and differences: the one that was chosen, or the latest."""
+    text = upload.texts.get("editions", "")
+    if text and text not in map(str, EDITIONS):
+        raise FieldError("editions", f"must be some of {', '.join(map(str, EDITIONS))}, each once")
+    return int(text) if text else LATEST
+
+
+def _page(
+    request: Request, template: str, offered: list[BatchStatus], chosen: list[BatchStatus], **context: Any
+) -> HTMLResponse:
+    return page(
+        request,
+        template,
+        offered=offered,
+        chosen=[each.id for each in chosen],
+        editions=EDITIONS,
+        years=YEARS,
+        most_systems=MOST_SYSTEMS,
+        **context,
+    )
+
+
+def _offered(batches: BatchJobs, viewer: Viewer, chosen: list[BatchStatus]) -> list[BatchStatus]:
+    """The test sets to choose from: those chosen, and the latest that are done."""
+    ids = {each.id for each in chosen}
+    latest = the_batches(batches, viewer).batches
+    return [*chosen, *(each for each in latest if each.submission and each.id not in ids)][:OFFERED_BATCHES]
 
 
 def _status(identifier: str, batches: BatchJobs, viewer: Viewer) -> BatchStatus:

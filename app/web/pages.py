@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -18,6 +18,7 @@ from bioqa.app.answers.service import Service
 from bioqa.app.exports.citing import author_list, nlm, source
 from bioqa.app.exports.links import doi_link, pmc_link, pubmed_link
 from bioqa.app.exports.standing import notice_text, shown_notices, word
+from bioqa.app.reports.report import template_names
 from bioqa.app.version import version
 from bioqa.app.web.exports import FILES
 from bioqa.app.web.kinds import kinds
@@ -76,13 +77,13 @@ def page(
 @cache
 def _templates() -> Environment:
     templates = Environment(
-        loader=PackageLoader("bioqa.app.web"),
+        loader=ChoiceLoader([PackageLoader("bioqa.app.web"), PackageLoader("bioqa.app.reports")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"day": _day, "duration": _duration, "language": language_name}
+    templates.filters |= {"day": day, "duration": _duration, "language": language_name}
     templates.globals |= {
         "author_list": author_list,
         "doi_link": doi_link,
@@ -103,6 +104,7 @@ def _templates() -> Environment:
         "standing": word,
         "static": static,
         "version": version(),
+        **template_names(),
     }
     return templates
 
@@ -117,7 +119,7 @@ def _ended(text: str) -> str:
     return f"{text}." if text.endswith("et al") else text
 
 
-def _day(moment: datetime) -> str:
+def day(moment: datetime) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
 
 

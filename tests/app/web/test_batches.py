@@ -69,14 +69,21 @@ def test_answers_are_evaluated_without_being_fetched_first(batching: TestClient)
     identifier = address.removeprefix("/batches/")
     finished(batching, f"{API}/{identifier}")
     page = read(batching.get(f"/evaluate?batch={identifier}"))
-    assert page.xpath("//input[@type='file']/@name") == ["golden", "testset"]
-    assert "The answers to testset" in texts(page, "//form")[0]
+    assert page.xpath("//input[@type='file']/@name") == ["submission", "golden", "testset"]
+    assert page.xpath("//input[@name='batch'][@checked]/@value") == [identifier]
+    assert not page.xpath("//input[@name='submission']/@required")
     golden = batching.get(f"{API}/{identifier}/submission").content
     files = {"golden": ("golden.json", golden)}
     measured = read(batching.post("/evaluate", files=files, data={"batch": identifier, "editions": "5"}))
     # For one of the three questions nothing is found.
-    assert texts(measured, "//table//tr[th='Recall']/td") == ["0.6667", "0.6667"]
+    assert texts(measured, "//div[@class='tables']//tr[th='Recall']/td") == ["0.6667", "0.6667"]
     assert texts(measured, "//section[@aria-labelledby='faults']/h2") == ["The submission is valid"]
+    # Once more, beside a file.
+    both = batching.post(
+        "/evaluate", files={**files, "submission": ("theirs.json", golden)}, data={"batch": identifier}
+    )
+    names = [*dict.fromkeys(texts(read(both), "//table[@class='measures']//td[@class='name']"))]
+    assert names == ["testset", "theirs"]
     assert batching.get("/evaluate?batch=unknown").status_code == 404
     assert batching.post("/evaluate", data={"batch": "unknown"}, files=files).status_code == 404
 

@@ -328,12 +328,19 @@ def test_a_test_set_is_handed_in_watched_and_fetched(opened: Opened, scripting: 
     expect(page).to_have_title("Test sets – bioqa")
 
 
-def evaluated(page: Page) -> None:
+def evaluated(page: Page, folder: Path) -> None:
+    """One submission, then two of them."""
     content = page.request.post("/v1/bioasq", data=TESTSET).body()
-    for label in ("Submission", "Golden file"):
-        page.get_by_label(label).set_input_files({"name": "f", "mimeType": "", "buffer": content})
+    for name in ("f.json", "g.json"):
+        (folder / name).write_bytes(content)
+    page.get_by_label("Golden file").set_input_files(folder / "f.json")
+    page.get_by_label("Submissions").set_input_files(folder / "f.json")
     page.get_by_role("button", name="Evaluate").click()
     expect(page.get_by_role("heading", name="The submission is valid")).to_be_visible()
+    page.get_by_label("Golden file").set_input_files(folder / "f.json")
+    page.get_by_label("Submissions").set_input_files([folder / "f.json", folder / "g.json"])
+    page.get_by_role("button", name="Evaluate").click()
+    expect(page.get_by_role("heading", name="Measures and differences")).to_be_visible()
 
 
 PATHS = (
@@ -350,10 +357,10 @@ PATHS = (
 
 
 @pytest.mark.parametrize("path", PATHS, indirect=True)
-def test_no_barrier_and_nothing_wider_than_a_phone(opened: Opened, path: str) -> None:
+def test_no_barrier_and_nothing_wider_than_a_phone(opened: Opened, path: str, tmp_path: Path) -> None:
     page = opened(path, viewport={"width": 320, "height": 640})
     if path == "/evaluate":
-        evaluated(page)
+        evaluated(page, tmp_path)
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     for scheme in ("light", "dark"):

@@ -8,8 +8,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.api.evaluation import USUAL_EDITIONS
+from bioqa.app.web import comparing
+from bioqa.app.web.comparing import unique_names
+from bioqa.bioasq.comparison import compare
 from bioqa.bioasq.files import parse_golden, parse_testset
 from bioqa.bioasq.measures import evaluate
+from bioqa.bioasq.trec import judgements, submission_run
 from bioqa.bioasq.validation import validate
 from tests.app.requests import TESTSET
 from tests.app.web.html import BROWSER, read, texts
@@ -56,9 +60,19 @@ def test_measures_are_the_official_ones(
     page = read(sent(client, edition, submission=submission, golden=golden, testset=None))
     gold, answers = (parse_golden(each, "file").responses for each in (golden, submission))
     editions = [int(edition)] if edition else USUAL_EDITIONS
-    shown = [[texts(row, "td") for row in table.xpath("tbody/tr")] for table in page.xpath("//table")]
+    shown = [
+        [texts(row, "td") for row in table.xpath("tbody/tr")]
+        for table in page.xpath("//div[@class='tables']/table")
+    ]
     assert shown == [cells(evaluate(gold, answers, each)) for each in editions]
     assert float(shown[0][0][0]) > 0
+    compared = {
+        tuple(texts(row, "th")): texts(row, "td")[1]
+        for row in page.xpath("//table[@class='measures']/tbody/tr")
+    }
+    latest = evaluate(gold, answers, int(edition or 9))
+    assert compared["documents MAP",] == f"{latest.documents.map:.4f}"
+    assert compared["snippets F1",] == f"{latest.snippets.f1:.4f}"
     for caption, each in zip(texts(page, "//caption"), editions, strict=True):
         assert f"(edition {each}), 3 questions" in caption
     assert "1 golden question that the submission lacks, in no mean: unasked" in texts(page, "//main")[0]
@@ -95,6 +109,87 @@ def test_files_that_cannot_be_evaluated(client: TestClient, submission: dict[str
         page = read(response, 422)
         assert texts(page, "//ul[@id='faults']/li")[0].startswith(said)
         assert page.xpath("//a[.='Back']/@href") == ["/evaluate"]
+
+
+def several(client: TestClient, golden: object, systems: dict[str, Any], **data: str) -> Any:
+    files = [("submission", (name, json.dumps(each))) for name, each in systems.items()]
+    return client.post(
+        "/evaluate", files=[*files, ("golden", ("golden", json.dumps(golden)))], data=data, headers=BROWSER
+    )
+
+
+def test_several_submissions_are_compared(
+    client: TestClient, submission: dict[str, Any], golden: dict[str, Any]
+) -> None:
+    other = copy.deepcopy(submission)
+    for question in other["questions"]:
+        question["documents"] = question["documents"][::-1]
+        question["snippets"] = question["snippets"][:2]
+    other["questions"][0]["documents"][0] = "nonsense"
+    page = read(several(client, golden, {"ours.json": submission, "theirs.json": other}, editions="8"))
+    gold = parse_golden(golden, "file").responses
+    read_back = {
+        "ours": parse_golden(submission, "x").responses,
+        "theirs": parse_golden(other, "x").responses,
+    }
+    expected = compare(gold, read_back, 8)
+    rows = [texts(row, "td") for row in page.xpath("//table[@class='measures']/tbody/tr")]
+    values = [(row["system"], f"{row['value']:.4f}") for row in expected.rows()]
+    assert sorted((row[0], row[1]) for row in rows) == sorted(values)
+    assert len(page.xpath("//figure")) == 7
+    assert texts(page, "//section[@aria-labelledby='faults']/h3")[0] == "ours: valid"
+    assert "faults" in texts(page, "//section[@aria-labelledby='faults']/h3")[1]
+    assert len(page.xpath("//table[@class='by-question']/tbody/tr")) == len(gold)
+    assert page.xpath("//details[starts-with(@class, 'case')]")
+    assert page.xpath("//link[contains(@href, 'comparison.css')]")
+
+
+def test_the_report_is_a_file(client: TestClient, submission: dict[str, Any], golden: dict[str, Any]) -> None:
+    made = several(client, golden, {"ours": submission, "theirs": submission}, report="html")
+    assert made.headers["content-disposition"] == 'attachment; filename="comparison.html"'
+    assert "<style>" in made.text
+    assert "Comparison: ours, theirs" in made.text
+
+
+def test_runs_and_judgements_are_compared(
+    client: TestClient, submission: dict[str, Any], golden: dict[str, Any]
+) -> None:
+    answers, gold = (parse_golden(each, "file").responses for each in (submission, golden))
+    files = {
+        "submission": ("old.run", "".join(f"{line}\n" for line in submission_run(answers, "x"))),
+        "golden": ("qrels", "".join(f"{line}\n" for line in judgements(gold))),
+    }
+    page = read(client.post("/evaluate", files=files, headers=BROWSER))
+    rows = [texts(row, "td") for row in page.xpath("//table[@class='measures']/tbody/tr")]
+    assert [row[0] for row in rows] == ["old"] * 5
+    assert not page.xpath("//section[@aria-labelledby='faults']")
+
+
+def test_names_of_files_are_told_apart(
+    client: TestClient, submission: dict[str, Any], golden: dict[str, Any]
+) -> None:
+    assert unique_names({"a": "x.json", "b": "x.gz", "c": "", "d": "x"}) == {
+        "a": "x",
+        "b": "x (2)",
+        "c": "c",
+        "d": "x (3)",
+    }
+    seven = {f"{number}": submission for number in range(7)}
+    page = read(several(client, golden, seven), 422)
+    assert "at most 6" in texts(page, "//ul[@id='faults']/li")[0]
+    swapped = read(several(client, {"questions": [{"id": "a"}]}, {"x": submission}), 422)
+    assert "is a test set, not a golden file" in texts(swapped, "//ul[@id='faults']/li")[0]
+
+
+def test_more_questions_than_can_be_shown(
+    client: TestClient,
+    submission: dict[str, Any],
+    golden: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(comparing, "MOST_QUESTIONS", 3)
+    page = read(several(client, golden, {"x": submission}), 422)
+    assert "use `bioqa compare`" in texts(page, "//ul[@id='faults']/li")[0]
 
 
 def test_the_form(client: TestClient) -> None:

@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.version import version
-from bioqa.app.web.pages import _day, _duration
+from bioqa.app.web.pages import day, _duration
 from tests.app.requests import is_problem
 from tests.app.web.html import read
 
@@ -42,7 +42,7 @@ def test_a_remaining_time_is_as_precise_as_an_estimate(seconds: float, words: st
 
 
 def test_days_are_written_out() -> None:
-    assert _day(datetime(2026, 3, 7, 9, 5, tzinfo=UTC)) == "7 March 2026, 09:05 UTC"
+    assert day(datetime(2026, 3, 7, 9, 5, tzinfo=UTC)) == "7 March 2026, 09:05 UTC"
 
 
 def test_an_answer_names_the_version(client: TestClient) -> None:
