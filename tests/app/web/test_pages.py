@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.version import version
-from bioqa.app.web.pages import day, _duration
+from bioqa.app.web.pages import _duration, day
 from tests.app.requests import is_problem
 from tests.app.web.html import read
 
