@@ -4,9 +4,8 @@ Packed, not padded: ids of consecutive units are concatenated and lengths mark w
 is computed from a sentence cannot depend on its neighbours in a batch.
 """
 
-from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
@@ -16,7 +15,8 @@ import numpy as np
 
 from bioqa.bioasq.domain import Document
 from bioqa.models.arrays import Booleans, Ints
-from bioqa.models.text.vocabulary import END_ID, STOP, Vocabulary
+from bioqa.models.text.strings import KnownStrings
+from bioqa.models.text.vocabulary import STOP, Vocabulary
 from bioqa.models.text.words import END, STOP_WORDS, terms, words
 
 T = TypeVar("T")
@@ -63,30 +63,15 @@ def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestio
     )
 
 
-def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) -> list[TokenisedDocument]:
-    """Tokenise documents together: 1.3 to 1.6 times as fast, as shared strings are looked up once."""
+def tokenise_documents(
+    documents: Sequence[Document], vocabulary: Vocabulary, known: KnownStrings | None = None
+) -> list[TokenisedDocument]:
+    """Tokenise documents, with what is ``known`` of this vocabulary's strings, which grows by it."""
     sizes = [len(document.sentences) for document in documents]
-    # Neither cleaning nor splitting into terms crosses white space, so each distinct string between spaces is
-    # cleaned, split and looked up once. ASCII strings come apart: `words` and `terms` are faster for them.
     sentences = [d.sentence_text(s).replace(END, " ").split() for d in documents for s in d.sentences]
-    running = [*chain.from_iterable(sentences)]
-    strings = sorted(dict.fromkeys(running), key=str.isascii)
-    numbers = {string: number for number, string in enumerate(strings)}
-    places = np.array([*map(numbers.__getitem__, running)], dtype=np.int64)
+    places, *runs = (known or KnownStrings(vocabulary))([*chain.from_iterable(sentences)])
     lengths = np.array([*map(len, sentences)], dtype=np.int64)
-    first_plain = bisect_left(strings, True, key=str.isascii)
-    # Joined with END marks, so that one call cleans and splits them all.
-    joined = [f" {END} ".join([*group, ""]) for group in (strings[:first_plain], strings[first_plain:])]
-    found = [*chain.from_iterable(map(terms, joined))]
-    word_ids = map(vocabulary.word_ids.__getitem__, chain.from_iterable(map(words, joined)))
-    stem_ids = map(vocabulary.term_ids.__getitem__, found)
-    of_words, of_stems = (
-        _spread(*_packed(ids, END_ID), places, lengths, sizes) for ids in (word_ids, stem_ids)
-    )
-    of_pieces = [(np.empty(0, dtype=np.int64), np.zeros(size, dtype=np.int64)) for size in sizes]
-    if vocabulary.pieces is not None:
-        splits = chain.from_iterable(map(vocabulary.pieces.splits.__getitem__, found))
-        of_pieces = _spread(*_packed(splits, len(vocabulary.pieces.names)), places, lengths, sizes)
+    of_words, of_stems, of_pieces = (_by_document(*its_runs.of(places), lengths, sizes) for its_runs in runs)
     return [
         TokenisedDocument(
             *its_words,
@@ -102,36 +87,21 @@ def tokenise_documents(documents: Sequence[Document], vocabulary: Vocabulary) ->
     ]
 
 
-def _packed(ids: Iterable[int], end: int) -> tuple[Ints, Ints]:
-    """The ids of all strings without stop words, and the number of ids of each string."""
-    found = np.array([*ids], dtype=np.int64)
-    found = found[found != STOP]
-    ends = np.flatnonzero(found == end)
-    return found[found != end], np.diff(ends - np.arange(len(ends)), prepend=0)
-
-
-def _spread(
-    ids: Ints, counts: Ints, places: Ints, lengths: Ints, sizes: Sequence[int]
-) -> list[tuple[Ints, Ints]]:
+def _by_document(ids: Ints, counts: Ints, lengths: Ints, sizes: Sequence[int]) -> list[tuple[Ints, Ints]]:
     """For each document, of ``sizes`` units: its ids, and the number of ids of each unit.
 
-    ``ids``, ``counts``: those of the distinct strings. ``places``: for each string of the running text, the
-    number of its distinct string. ``lengths``: strings of each unit.
+    ``ids``, ``counts``: those of the strings of the running text. ``lengths``: strings of each unit.
     """
-    repeats = counts[places]
-    ends = np.cumsum(repeats)
-    first = (np.cumsum(counts) - counts)[places] - (ends - repeats)
-    of_text = ids[np.repeat(first, repeats) + np.arange(int(repeats.sum()))]
-    unit_ends = np.concatenate([[0], ends])[np.cumsum(lengths)]
-    unit_counts = np.diff(unit_ends, prepend=0)
-    spread, unit, begin = [], 0, 0
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    unit_counts = np.diff(ends[np.cumsum(lengths)], prepend=0)
+    found, unit, begin = [], 0, 0
     for size in sizes:
         of_units = unit_counts[unit : unit + size].copy()
         stop = begin + int(of_units.sum())
         # Copies: a view would keep the whole batch in memory for as long as one document is cached.
-        spread.append((of_text[begin:stop].copy(), of_units))
+        found.append((ids[begin:stop].copy(), of_units))
         unit, begin = unit + size, stop
-    return spread
+    return found
 
 
 class DocumentCache(Generic[T]):
@@ -171,7 +141,8 @@ class DocumentTokens:
     """Tokenises documents and caches those most recently used."""
 
     def __init__(self, vocabulary: Vocabulary, capacity: int = 20_000) -> None:
-        self._tokenised = DocumentCache(lambda found: tokenise_documents(found, vocabulary), capacity)
+        known = KnownStrings(vocabulary)
+        self._tokenised = DocumentCache(lambda found: tokenise_documents(found, vocabulary, known), capacity)
 
     def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
         return self._tokenised(documents)

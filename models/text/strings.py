@@ -1,0 +1,151 @@
+"""The ids of strings between white space, such as "(IL-2)," or "cells", which texts repeat all the time.
+
+Neither cleaning nor splitting into terms crosses white space, so each distinct string is cleaned, split,
+stemmed and looked up once. Texts then need one look-up for each of their strings.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from bioqa.models.arrays import Ints
+from bioqa.models.text.vocabulary import END_ID, STOP, Vocabulary
+from bioqa.models.text.words import END, terms, words
+
+MOST_STRINGS = 200_000
+"""Known at a time; with their ids they take about 50 MB. A collection's commoner strings are fewer."""
+
+MOST_CHARACTERS = 20 * MOST_STRINGS
+"""Of all known strings together: one that a client sends may be as long as its request."""
+
+
+class Runs(NamedTuple):
+    """Ids of many strings, or units, in turn: a run for each of them."""
+
+    ids: Ints
+    starts: Ints
+    """Where each run begins among ``ids``."""
+    counts: Ints
+
+    def of(self, places: Ints) -> tuple[Ints, Ints]:
+        """Join the runs of these strings; returns the ids, and the number of ids of each string."""
+        counts = self.counts[places]
+        ends = np.cumsum(counts)
+        if not len(ends):
+            return self.ids[:0], counts
+        # From each id's place in the joined ids to its place here.
+        moved = np.repeat(self.starts[places] - (ends - counts), counts)
+        moved += np.arange(ends[-1])
+        return self.ids[moved], counts
+
+
+class KnownStrings:
+    """The strings seen so far, with the ids of their words, stems and word pieces. Threads may share it.
+
+    When there are too many of them, it begins anew.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, most: int = MOST_STRINGS) -> None:
+        self._vocabulary = vocabulary
+        self._most = most
+        self._lock = Lock()
+        self._begin()
+
+    def __call__(self, strings: Sequence[str]) -> tuple[Ints, Runs, Runs, Runs]:
+        """Returns the places of the strings among the runs, and the runs of words, stems and pieces.
+
+        The pieces' runs are empty if the vocabulary has none. Runs stay as they are when strings are added.
+        """
+        with self._lock:
+            if len(self._numbers) > self._most or self._characters > MOST_CHARACTERS:
+                self._begin()
+            places = np.fromiter(map(self._numbers.__getitem__, strings), dtype=np.int64, count=len(strings))
+            if self._numbers.new:
+                try:
+                    self._add(self._numbers.new)
+                except BaseException:
+                    # Strings have numbers already, but not all of them have runs.
+                    self._begin()
+                    raise
+            return places, self._words.runs(), self._stems.runs(), self._pieces.runs()
+
+    def _begin(self) -> None:
+        self._numbers = _Numbers()
+        self._characters = 0
+        self._words, self._stems, self._pieces = _Growing(), _Growing(), _Growing()
+
+    def _add(self, new: list[str]) -> None:
+        # ASCII strings come apart: `words` and `terms` are faster for them. Joined with END marks, so that
+        # one call cleans and splits them all.
+        order = sorted(range(len(new)), key=lambda place: new[place].isascii())
+        others = sum(not string.isascii() for string in new)
+        groups = ([new[place] for place in part] for part in (order[:others], order[others:]))
+        joined = [f" {END} ".join([*group, ""]) for group in groups]
+        found = [*chain.from_iterable(map(terms, joined))]
+        vocabulary, pieces = self._vocabulary, self._vocabulary.pieces
+        word_ids = map(vocabulary.word_ids.__getitem__, chain.from_iterable(map(words, joined)))
+        self._words.add(*_split(word_ids, END_ID), order)
+        self._stems.add(*_split(map(vocabulary.term_ids.__getitem__, found), END_ID), order)
+        if pieces is None:
+            self._pieces.add(np.empty(0, dtype=np.int64), np.zeros(len(new), dtype=np.int64), order)
+        else:
+            ids = chain.from_iterable(map(pieces.splits.__getitem__, found))
+            self._pieces.add(*_split(ids, len(pieces.names)), order)
+        self._characters += sum(map(len, new))
+        new.clear()
+
+
+class _Numbers(dict[str, int]):
+    """Numbers by string, in the order in which they were first looked up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.new: list[str] = []
+        """Those that have no runs yet."""
+
+    def __missing__(self, string: str) -> int:
+        number = self[string] = len(self)
+        self.new.append(string)
+        return number
+
+
+class _Growing:
+    """Runs that grow: arrays with room to spare, so that adding rarely copies them."""
+
+    def __init__(self) -> None:
+        self._ids, self._starts, self._counts = (np.empty(1 << 10, dtype=np.int64) for _ in range(3))
+        self._of_ids = self._of_runs = 0
+
+    def add(self, ids: Ints, counts: Ints, order: Sequence[int]) -> None:
+        """Add runs that are in another order than the one in which they are numbered."""
+        begin, end = self._of_runs, self._of_runs + len(counts)
+        self._ids = _with_room(self._ids, self._of_ids, len(ids))
+        self._starts = _with_room(self._starts, begin, len(counts))
+        self._counts = _with_room(self._counts, begin, len(counts))
+        self._ids[self._of_ids : self._of_ids + len(ids)] = ids
+        self._starts[begin:end][order] = self._of_ids + np.cumsum(counts) - counts
+        self._counts[begin:end][order] = counts
+        self._of_ids, self._of_runs = self._of_ids + len(ids), end
+
+    def runs(self) -> Runs:
+        return Runs(self._ids[: self._of_ids], self._starts[: self._of_runs], self._counts[: self._of_runs])
+
+
+def _with_room(array: Ints, used: int, more: int) -> Ints:
+    """The array, or a larger copy of it."""
+    if used + more <= len(array):
+        return array
+    larger = np.empty(max(2 * len(array), used + more), dtype=np.int64)
+    larger[:used] = array[:used]
+    return larger
+
+
+def _split(ids: Iterable[int], end: int) -> tuple[Ints, Ints]:
+    """The ids of all strings without stop words, and the number of ids of each string."""
+    found = np.array([*ids], dtype=np.int64)
+    found = found[found != STOP]
+    ends = np.flatnonzero(found == end)
+    return found[found != end], np.diff(ends - np.arange(len(ends)), prepend=0)
