@@ -19,7 +19,7 @@ from bioqa.models.bundled import DEFAULT, available
 from bioqa.models.checkpoint import Checkpoint, CheckpointError
 from bioqa.models.features.extractor import FeatureExtractor, Features, stemmed_bm25
 from bioqa.models.folders import put_back
-from bioqa.models.rankers.batch import Example, collate, document_example, sentence_example
+from bioqa.models.rankers.batch import Example, collate, make_example
 from bioqa.models.rankers.registry import ARCHITECTURES, encoder_of, reader_for
 from bioqa.models.text.tokens import DocumentTokens, tokenise_question
 
@@ -91,7 +91,7 @@ class Reranker:
         with torch.inference_mode():
             scores = self.checkpoint.model(batch)
         documents = _split(scores.documents.numpy(), [len(e.unit_counts) for e, _ in made])
-        if self._units == "documents":
+        if self._units != "sentences":
             sentences = [stemmed_bm25(features) for _, features in made]
         else:
             sentences = _split(scores.sentences.numpy(), [len(e.word_counts) for e, _ in made])
@@ -102,7 +102,7 @@ class Reranker:
                 rankings.append(Ranking(()))
                 continue
             (example, _), of_documents, of_sentences = next(ranked)
-            truncated = 0
+            truncated = example.truncated
             if self._reader is not None and example.pieces is not None:
                 truncated = self._reader.truncated(example.pieces)
             found = ranking(candidates, of_documents, of_sentences)
@@ -120,11 +120,11 @@ class Reranker:
         bm25 = np.array([candidate.score for candidate in candidates], dtype=np.float32)
         features = self._features(asked, documents, bm25)
         used = self.checkpoint.scaling.apply(features, self.checkpoint.settings.reading.features)
-        make = sentence_example if self._units == "sentences" else document_example
         pieces = None
         if self._reader is not None:
             pieces = self._reader(question, [candidate.document for candidate in candidates])
-        return make(asked, documents, used, pieces), features
+        reading = self.checkpoint.settings.reading
+        return make_example(self._units, reading, asked, documents, used, pieces), features
 
 
 def _split(scores: Floats, counts: Sequence[int]) -> list[Floats]:

@@ -4,7 +4,8 @@
 documents, 10 for sentences); ``EXTENDED`` adds stemmed BM25 and the sentence's place in its document.
 Where the authors divide by maxima of their corpus, the features here are standardised with means and
 deviations of the training data (``Scaling``), which a checkpoint carries. ``SOFT`` adds matches of words that
-are alike (bioqa.models.features.soft), for which the vocabulary must have word pieces.
+are alike (bioqa.models.features.soft), for which the vocabulary must have word pieces. ``EXTRA`` are the four
+of McDonald et al. 2018 (Section 4.1), ``OVERLAP`` those of them that do not need a first stage.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.text.words import STOP_WORDS
 
-FeatureSet = Literal["paper", "extended", "soft"]
+FeatureSet = Literal["paper", "extended", "soft", "extra", "overlap", "none"]
 
 SENTENCE_FEATURES = (
     "word_share",
@@ -71,6 +72,10 @@ _COUNTS: dict[FeatureSet, tuple[int, int]] = {
     "paper": (11, 10),
     "extended": (16, 19),
     "soft": (len(DOCUMENT_FEATURES), len(SENTENCE_FEATURES)),
+    # For rankers of documents alone: the first of the list above.
+    "extra": (4, 0),
+    "overlap": (3, 0),
+    "none": (0, 0),
 }
 
 

@@ -54,7 +54,7 @@ class Bcnn(nn.Module):
     """Cosines of question and unit: of their mean word vectors, and of their means after each layer."""
 
     def __init__(self, vectors: nn.Module, dimensions: int, *, kernels: int = 50, window: int = 4) -> None:
-        """``vectors`` gives those of a batch's words, as bioqa.models.rankers.pdrmm.StaticVectors does."""
+        """``vectors`` gives those of a batch's words, as bioqa.models.rankers.vectors.StaticVectors does."""
         super().__init__()
         self.vectors = vectors
         sizes = [dimensions, *[kernels] * LAYERS]

@@ -67,9 +67,26 @@ class Dense(nn.Module):
         self.layer = nn.Linear(features + width, 1)
 
     def forward(self, features: Tensor, state: Tensor) -> Tensor:
-        """[N, features], [N, width] → [N]"""
-        scores: Tensor = self.layer(torch.cat([features, state], dim=1)).squeeze(1)
+        """[N, features], [N] or [N, width] → [N]"""
+        joined = torch.cat([features, state if state.ndim > 1 else state[:, None]], dim=1)
+        scores: Tensor = self.layer(joined).squeeze(1)
         return scores
+
+
+class Score(nn.Module):
+    """The head of a ranker without features: the text ranker's score is the score."""
+
+    def forward(self, features: Tensor, score: Tensor) -> Tensor:
+        """[N, 0], [N] → [N]"""
+        return score
+
+
+def linear_head(settings: RankerSettings, width: int = 1) -> nn.Module:
+    """A linear layer over a document's score and features, if there are any (McDonald et al. 2018, Section
+    4.1).
+    """
+    features = feature_counts(settings.reading.features)[0]
+    return Dense(features, width) if features else Score()
 
 
 class NoText(nn.Module):
@@ -77,7 +94,7 @@ class NoText(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """[S, 0]"""
-        return batch.sentence_features.new_zeros(len(batch.sentence_features), 0)
+        return batch.document_features.new_zeros(len(batch.lengths), 0)
 
 
 class SentenceRanker(nn.Module):
@@ -107,7 +124,7 @@ class DocumentRanker(nn.Module):
     """A text ranker over whole documents with their extra features (Section 2.1): sentences get no score."""
 
     def __init__(self, text_ranker: nn.Module, head: nn.Module) -> None:
-        """``head``: FeatureHead, or Dense over an encoder's state."""
+        """``head``: FeatureHead, Dense or Score."""
         super().__init__()
         self.text_ranker = text_ranker
         self.head = head

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize
 
 from bioqa.models.features.extractor import feature_counts
 from bioqa.models.rankers.batch import Batch
@@ -22,6 +21,7 @@ from bioqa.models.rankers.heads import (
 from bioqa.models.rankers.joint import JointSettings, joint
 from bioqa.models.rankers.pooling import pool
 from bioqa.models.rankers.settings import Kind, RankerSettings, SentenceTraining, Training
+from bioqa.models.rankers.vectors import cosines, exact_matches, softmax_over_terms
 
 VIEWS = 3
 """Similarity matrices: exact match, cosine of word vectors, cosine of contexts."""
@@ -59,21 +59,6 @@ class Context(nn.Module):
         return x[0].T[places]
 
 
-class StaticVectors(nn.Module):
-    """Frozen word vectors [V, dimensions]; not saved with the weights, as the vocabulary holds them."""
-
-    table: Tensor
-
-    def __init__(self, vectors: Tensor) -> None:
-        super().__init__()
-        self.register_buffer("table", vectors, persistent=False)
-        self.dimensions = vectors.shape[1]
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Vectors of the questions' terms [terms, dimensions] and of the units' words [words, dimensions]."""
-        return self.table[batch.questions[batch.mask]], self.table[batch.words]
-
-
 class Pdrmm(nn.Module):
     """Scores text units: r̂(q, d) = vᵀu / n (Section 2.1), before any extra feature."""
 
@@ -83,7 +68,7 @@ class Pdrmm(nn.Module):
         dimensions: int,
         activation: Callable[[Tensor], Tensor] = torch.sigmoid,
     ) -> None:
-        """``vectors`` gives those of a batch's words, as ``StaticVectors`` does."""
+        """``vectors`` gives those of a batch's words, as bioqa.models.rankers.vectors.StaticVectors does."""
         super().__init__()
         self.vectors = vectors
         self.context = Context(dimensions, activation=activation)
@@ -94,7 +79,12 @@ class Pdrmm(nn.Module):
         """The units' scores [S]."""
         of_terms, of_words = self.vectors(batch)
         question, context = self._question(batch, of_terms)
-        pooled = pool(self._similarities(batch, question, context, of_words), batch.packing)
+        views = [
+            exact_matches(batch),
+            cosines(batch, question, of_words),
+            cosines(batch, context, self.context(of_words, batch.lengths)),
+        ]
+        pooled = pool(torch.cat(views, dim=1), batch.packing)
         n = batch.questions.shape[1]
         # [S, views × n, 3] → [S, n, 9]
         rows = pooled.reshape(len(pooled), VIEWS, n, 3).permute(0, 2, 1, 3).flatten(2)
@@ -105,35 +95,13 @@ class Pdrmm(nn.Module):
 
     def _question(self, batch: Batch, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Vectors and contexts of the question terms, [B, n, dimensions]; zeros where masked."""
-        padded = vectors.new_zeros(*batch.mask.shape, vectors.shape[1])
         contexts = self.context(vectors, batch.mask.sum(1))
-        mask = batch.mask[:, :, None]
-        return padded.masked_scatter(mask, vectors), padded.masked_scatter(mask, contexts)
-
-    def _similarities(self, batch: Batch, question: Tensor, context: Tensor, vectors: Tensor) -> Tensor:
-        """[words, views × n]: every unit's words against its own question's terms."""
-        contexts = normalize(self.context(vectors, batch.lengths), dim=1)
-        static = normalize(vectors, dim=1)
-        question, context = normalize(question, dim=2), normalize(context, dim=2)
-        blocks = []
-        begin = 0
-        for row, count in enumerate(batch.question_words):
-            part = slice(begin, begin + count)
-            exact = (batch.words[part, None] == batch.questions[row]) & batch.mask[row]
-            blocks.append(
-                torch.cat(
-                    [exact.to(static.dtype), static[part] @ question[row].T, contexts[part] @ context[row].T],
-                    dim=1,
-                )
-            )
-            begin += count
-        return torch.cat(blocks)
+        return batch.padded_terms(vectors), batch.padded_terms(contexts)
 
     def _importance(self, batch: Batch, context: Tensor) -> Tensor:
         """Softmax over a question's terms, divided by their number n: [B, n], zero where masked."""
         logits = self.importance(torch.cat([context, batch.idf[:, :, None]], dim=2)).squeeze(2)
-        weights = torch.softmax(logits.masked_fill(~batch.mask, -1e9), dim=1) * batch.mask
-        return weights / batch.mask.sum(1, keepdim=True).clamp(min=1)
+        return softmax_over_terms(batch, logits) / batch.mask.sum(1, keepdim=True).clamp(min=1)
 
 
 def _documents(settings: RankerSettings, vectors: nn.Module) -> nn.Module:

@@ -7,15 +7,42 @@ from torch import Tensor, nn
 
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.reading import Reader
-from bioqa.models.rankers import bcnn, bert, joint, pdrmm
-from bioqa.models.rankers.pdrmm import StaticVectors
-from bioqa.models.rankers.settings import Kind, RankerSettings, SettingsError
+from bioqa.models.rankers import (
+    abel,
+    bcnn,
+    bert,
+    delta,
+    drmm,
+    duet,
+    joint,
+    knrm,
+    likelihood,
+    linear,
+    matchpyramid,
+    pacrr,
+    pdrmm,
+    posit,
+    sevmos,
+)
+from bioqa.models.rankers.settings import Kind, RankerSettings, SettingsError, WordReading
+from bioqa.models.rankers.vectors import StaticVectors
 
 ARCHITECTURES: dict[str, Kind] = {
     **pdrmm.KINDS,
     **bcnn.KINDS,
     **joint.KINDS,
     **bert.KINDS,
+    **linear.KINDS,
+    **drmm.KINDS,
+    **pacrr.KINDS,
+    **posit.KINDS,
+    **abel.KINDS,
+    **knrm.KINDS,
+    **matchpyramid.KINDS,
+    **duet.KINDS,
+    **likelihood.KINDS,
+    **delta.KINDS,
+    **sevmos.KINDS,
 }
 
 _FORMAT_1 = frozenset(
@@ -87,7 +114,9 @@ def build(
     """
     kind, encoding = kind_of(settings.ranker), settings.encoding
     if encoding is None:
-        return kind.build(settings, StaticVectors(vectors))
+        reading = settings.reading
+        unknown = reading.unknown_words if isinstance(reading, WordReading) else "drop"
+        return kind.build(settings, StaticVectors(vectors, unknown))
     if encoder is None:
         encoder = load_encoder(settings, device)
         assert encoder is not None
@@ -107,7 +136,7 @@ def reader_for(
     if encoder is None:
         return None
     kind = kind_of(settings.ranker)
-    by_document = kind.units == "documents"
+    by_document = kind.units != "sentences"
     return Reader(encoder, kind.reads, by_document=by_document, cached_documents=cached_documents)
 
 

@@ -15,8 +15,11 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.models.encoders.reading import Reads
 from bioqa.models.features.extractor import FeatureSet
 
-Units = Literal["sentences", "documents"]
-DocumentLoss = Literal["hinge", "softmax"]
+Units = Literal["sentences", "documents", "titles"]
+"""What is scored one by one; ``titles``: documents by their titles alone."""
+DocumentLoss = Literal["hinge", "softmax", "pointwise"]
+Optimiser = Literal["adam", "adadelta"]
+UnknownWords = Literal["drop", "mean", "random"]
 
 _NAMES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
@@ -35,7 +38,9 @@ class Section:
     POSITIVE: ClassVar[tuple[str, ...]] = ()
     """Settings that must be above 0."""
     LEAST: ClassVar[Mapping[str, int]] = {}
-    """Least values of settings that may be 0 or negative."""
+    """Least values of settings that may be 0 or negative, or must be more than 1."""
+    BELOW_ONE: ClassVar[tuple[str, ...]] = ()
+    """Settings that must be shares: from 0 to below 1."""
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -52,6 +57,8 @@ class Section:
     def _check_range(self, name: str, value: Any) -> None:
         if name in self.POSITIVE and not 0 < value < inf:
             raise SettingsError(f"{name} {value!r} is not above 0")
+        if name in self.BELOW_ONE and not 0 <= value < 1:
+            raise SettingsError(f"{name} {value!r} is not from 0 to below 1")
         if name in self.LEAST and not self.LEAST[name] <= value < inf:
             raise SettingsError(f"{name} {value!r} is not {self.LEAST[name]} or above")
 
@@ -61,12 +68,33 @@ class Reading(Section):
     """What a ranker reads of a question and its candidates."""
 
     features: FeatureSet = "paper"
-    """``paper``: 10 sentence and 11 document features; ``extended``: 19 and 16; ``soft``: 23 and 20
-    (bioqa.models.features.extractor)."""
+    """``paper``: 10 sentence and 11 document features; ``extended``: 19 and 16; ``soft``: 23 and 20; of
+    documents alone ``extra``: 4; ``overlap``: 3; ``none`` (bioqa.models.features.extractor)."""
     dimensions: int = 30
     """Length of the word vectors."""
 
     POSITIVE = ("dimensions",)
+
+
+@dataclass(frozen=True, slots=True)
+class WordReading(Reading):
+    """Of a ranker over word vectors that reads only the first words, or unknown words too."""
+
+    unknown_words: UnknownWords = "drop"
+    """Words without a vector are dropped, have the mean of all vectors, or one random vector."""
+    question_words: int = 0
+    """First words that are read of a question; 0: all."""
+    unit_words: int = 0
+    """First words that are read of a document; 0: all."""
+
+    LEAST: ClassVar[Mapping[str, int]] = {"question_words": 0, "unit_words": 0}
+
+    def most(self, name: Literal["question_words", "unit_words"]) -> int:
+        """Number of places, for a ranker with weights for each. Raises SettingsError if it is not set."""
+        number: int = getattr(self, name)
+        if not number:
+            raise SettingsError(f"{name} 0: this ranker has weights for each place, so it needs their number")
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +104,9 @@ class Training(Section):
     irrelevant_documents: int = 1
     """Irrelevant documents drawn beside each relevant one, anew every epoch."""
     document_loss: DocumentLoss = "hinge"
-    """``hinge``: a margin over each irrelevant document; ``softmax``: the share of the relevant one."""
+    """``hinge``: a margin over each irrelevant document; ``softmax``: the share of the relevant one;
+    ``pointwise``: cross-entropy of each document alone."""
+    optimiser: Optimiser = "adam"
     learning_rate: float = 0.01
     falling_rate: bool = False
     """Whether the rates fall linearly, to 2 % after the last epoch."""

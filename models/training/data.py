@@ -12,7 +12,7 @@ from bioqa.models.answers.labels import sentence_labels
 from bioqa.models.arrays import Booleans
 from bioqa.models.encoders.reading import Reader
 from bioqa.models.features.extractor import FeatureExtractor, Features, Scaling
-from bioqa.models.rankers.batch import Example, document_example, sentence_example
+from bioqa.models.rankers.batch import Example, make_example
 from bioqa.models.rankers.registry import ARCHITECTURES
 from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.text.tokens import DocumentTokens, TokenisedDocument, TokenisedQuestion, tokenise_question
@@ -137,7 +137,7 @@ class RankerInputs:
     @property
     def documents_only(self) -> bool:
         """Whether the ranker gives sentences no scores."""
-        return ARCHITECTURES[self.settings.ranker].units == "documents"
+        return ARCHITECTURES[self.settings.ranker].units != "sentences"
 
     def example(self, prepared: Prepared, pool: Pool) -> Example:
         """``pool``: of ``prepared``."""
@@ -146,5 +146,5 @@ class RankerInputs:
             documents = [candidate.document for candidate in pool.candidates]
             pieces = self.reader(prepared.response.question.body, documents)
         features = self.scaling.apply(pool.features, self.settings.reading.features)
-        make = document_example if self.documents_only else sentence_example
-        return make(prepared.question, pool.tokens, features, pieces)
+        units = ARCHITECTURES[self.settings.ranker].units
+        return make_example(units, self.settings.reading, prepared.question, pool.tokens, features, pieces)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.rankers.batch import collate
 from bioqa.models.rankers.registry import encoder_of, learned_state
-from bioqa.models.rankers.settings import Encoding, RankerSettings, SentenceTraining, Training
+from bioqa.models.rankers.settings import Encoding, Optimiser, RankerSettings, SentenceTraining, Training
 from bioqa.models.training.losses import DOCUMENT_LOSSES, cross_entropy_loss, listwise_loss
 from bioqa.models.training.pairs import Pair, TrainingSet, draw_pairs, pair_labels
 from bioqa.models.training.rates import rate_factor
@@ -127,8 +127,14 @@ class _Run:
             raise state.damaged(error) from error
 
 
+_OPTIMISERS: dict[Optimiser, Callable[..., torch.optim.Optimizer]] = {
+    "adam": torch.optim.Adam,
+    "adadelta": torch.optim.Adadelta,
+}
+
+
 def _optimiser(model: nn.Module, settings: RankerSettings) -> torch.optim.Optimizer:
-    """Adam, with a separate rate for an encoder's weights."""
+    """With a separate rate for an encoder's weights."""
     encoder = encoder_of(model)
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     of_encoder = {id(parameter) for parameter in encoder.parameters()} if encoder else set()
@@ -137,7 +143,7 @@ def _optimiser(model: nn.Module, settings: RankerSettings) -> torch.optim.Optimi
     assert training is not None
     if encoding is not None and (tuned := [p for p in learned if id(p) in of_encoder]):
         groups.append({"params": tuned, "lr": encoding.encoder_learning_rate})
-    return torch.optim.Adam(groups, lr=training.learning_rate)
+    return _OPTIMISERS[training.optimiser](groups, lr=training.learning_rate)
 
 
 def _finished(epochs: Sequence[Epoch], training: Training, tuned: Encoding | None) -> bool:

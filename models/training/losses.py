@@ -21,9 +21,17 @@ def softmax_loss(documents: Tensor) -> Tensor:
     return -log_softmax(documents, dim=1)[:, 0].mean()
 
 
+def pointwise_loss(documents: Tensor) -> Tensor:
+    """[pairs, 1 + irrelevant], the relevant document first: mean cross-entropy of each document alone."""
+    labels = torch.zeros_like(documents)
+    labels[:, 0] = 1.0
+    return binary_cross_entropy_with_logits(documents, labels)
+
+
 DOCUMENT_LOSSES: dict[DocumentLoss, Callable[[Tensor], Tensor]] = {
     "hinge": hinge_loss,
     "softmax": softmax_loss,
+    "pointwise": pointwise_loss,
 }
 
 

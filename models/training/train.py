@@ -2,6 +2,7 @@
 
 import hashlib
 import platform
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,7 @@ def train_model(
     progress: Callable[[Epoch], None] = lambda epoch: None,
     state: Path | None = None,
 ) -> Trained:
-    """Train one ranker from one seed.
+    """Train one ranker from one seed; one that has nothing to learn is only measured.
 
     The encoder, if there is one, is the reader's, and fine-tuning changes it. ``state``: a file in which
     every epoch is saved, and from which an interrupted training of the same data, settings, seed and encoder
@@ -68,10 +69,19 @@ def train_model(
         torch.manual_seed(seed)
         encoder = None if reader is None else reader.encoder
         model = build(settings, torch.from_numpy(vocabulary.vectors), encoder)
+        if settings.training is None:
+            return Trained(model, [_measured(model, development)])
         questions = [_training_question(question, inputs) for question in train]
         learned = TrainingSet(questions, vocabulary)
         epochs = fit(model, settings, learned, development.measure, seed, progress, state=kept)
     return Trained(model, epochs)
+
+
+def _measured(model: nn.Module, development: Development) -> Epoch:
+    """In place of epochs, for a ranker that has nothing to learn."""
+    begun = time.monotonic()
+    scores, score = development.measure(model)
+    return Epoch(0, 0.0, scores, score, time.monotonic() - begun)
 
 
 def _identity(

@@ -20,6 +20,8 @@ FORMS: dict[str, dict[str, Any]] = {
     "": {},
     " extended": {"features": "extended"},
     " without last layer": {"last_layer": False},
+    " without C": {"cascade": False},
+    " without D": {"disambiguate": False},
 }
 VARIANTS: dict[str, RankerSettings] = {
     f"{name}{label}": toy_settings(name, **changes)
@@ -28,6 +30,7 @@ VARIANTS: dict[str, RankerSettings] = {
     # The joint layers are the same above every sentence ranker.
     if not label or ARCHITECTURES[name].reads == "vectors"
     if changes.keys() <= settings_of(name).as_dict().keys()
+    if not label or toy_settings(name, **changes) != toy_settings(name)
 }
 """Every ranker of the registry, in each form that changes what it computes."""
 

@@ -13,11 +13,11 @@ from safetensors.torch import load_file, save_file
 from bioqa.models import checkpoint
 from bioqa.models.checkpoint import FILES, OWN_FILES, Checkpoint, CheckpointError
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
-from bioqa.models.rankers.registry import build, settings_of
+from bioqa.models.rankers.registry import ARCHITECTURES, build, settings_of
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.pieces import FILES as PIECES_FILES
 from bioqa.models.text.vocabulary import Vocabulary
-from tests.models.toys import DOCUMENTS, GOLDEN, ToyIndex, pieces_of, vocabulary_of
+from tests.models.toys import DOCUMENTS, GOLDEN, ToyIndex, pieces_of, toy_settings, vocabulary_of
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 23172\n"
 
@@ -59,12 +59,18 @@ def test_saving_again_writes_the_same_bytes(folder: Path, tmp_path: Path) -> Non
     assert checkpoint.fingerprint(tmp_path / "again") == checkpoint.fingerprint(folder)
 
 
-@pytest.mark.parametrize("ranker", ["pdrmm", "sentence-pdrmm", "jpdrmm"])
-def test_every_ranker_can_be_kept(ranker: str, trained: Checkpoint, tmp_path: Path) -> None:
-    settings = settings_of(ranker, dimensions=6, features="extended")
-    model = build(settings, torch.from_numpy(trained.vocabulary.vectors))
-    checkpoint.save(replace(trained, settings=settings, model=model), tmp_path / ranker)
+@pytest.mark.parametrize("ranker", [name for name, kind in ARCHITECTURES.items() if kind.encoding is None])
+def test_every_ranker_can_be_kept(ranker: str, trained: Checkpoint, index: ToyIndex, tmp_path: Path) -> None:
+    settings = toy_settings(ranker, features="extended")
+    model = build(settings, torch.from_numpy(trained.vocabulary.vectors)).eval()
+    made = replace(trained, settings=settings, model=model)
+    checkpoint.save(made, tmp_path / ranker)
     loaded = checkpoint.load(tmp_path / ranker)
+    assert loaded.settings == settings
+    body = GOLDEN[0].question.body
+    before, after = (Reranker(each, name="toy").rank(body, index.search(body)) for each in (made, loaded))
+    assert after == before
+    assert len({document.score for document in before.documents}) > 1
     weights = loaded.model.state_dict()
     assert list(weights) == list(model.state_dict())
     assert all(torch.equal(weights[name], value) for name, value in model.state_dict().items())

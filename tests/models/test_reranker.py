@@ -17,7 +17,7 @@ from bioqa.models.rankers.registry import build, settings_of
 from bioqa.models.reranker import Reranker
 from tests.models.conftest import VARIANTS
 from tests.models.encoders.tiny import encoder_for
-from tests.models.toys import GOLDEN, ToyIndex, document
+from tests.models.toys import GOLDEN, ToyIndex, document, toy_settings
 
 BODIES = [gold.question.body for gold in GOLDEN]
 
@@ -200,3 +200,28 @@ def test_a_bundled_ranker_answers(name: str) -> None:
     found = loaded.rank("Does metformin lower glucose in diabetes?", candidates)
     assert [d.document.pmid for d in found.documents] == ["1", "2"]
     assert sum(path.stat().st_size for path in (WEIGHTS / name).iterdir()) < 15e6
+
+
+def test_documents_that_are_read_only_in_part_are_counted(trained: Checkpoint, index: ToyIndex) -> None:
+    vectors = torch.from_numpy(trained.vocabulary.vectors)
+    candidates = index.search(BODIES[0])
+    cut = []
+    for most in (4, 100):
+        settings = toy_settings("pacrr", unit_words=most)
+        loaded = replace(trained, settings=settings, model=build(settings, vectors).eval())
+        cut.append(Reranker(loaded, name="toy").rank(BODIES[0], candidates).truncated_sentences)
+    assert cut == [len(candidates), 0]
+
+
+def test_a_ranker_of_titles_reads_no_abstract(trained: Checkpoint) -> None:
+    settings = toy_settings("uqlm")
+    model = build(settings, torch.from_numpy(trained.vocabulary.vectors))
+    ranker = Reranker(replace(trained, settings=settings, model=model), name="toy")
+    of_title, of_abstract = (
+        document(1, "Care of zelosis.", "The drug is cheap."),
+        document(2, "The drug is cheap.", "Care of zelosis."),
+    )
+    candidates = [Candidate(of_abstract, 2.0), Candidate(of_title, 1.0)]
+    found = ranker.rank("Care of zelosis?", candidates)
+    assert [d.document.pmid for d in found.documents] == ["1", "2"]
+    assert all(len(d.sentence_scores) == 2 for d in found.documents)

@@ -24,7 +24,7 @@ from bioqa.models.encoders.inputs import Pieced, Pieces
 from bioqa.models.features.extractor import Features, feature_counts
 from bioqa.models.rankers.batch import Example
 from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
-from bioqa.models.rankers.settings import RankerSettings
+from bioqa.models.rankers.settings import RankerSettings, WordReading
 from bioqa.models.text.pieces import WordPieces, as_stored
 from bioqa.models.text.vocabulary import Means, Vocabulary
 from bioqa.models.text.words import STOP_WORDS, stem, terms, words
@@ -141,12 +141,13 @@ class ToyIndex:
 
 
 def toy_settings(ranker: str, **changes: Any) -> RankerSettings:
-    """The published settings with vectors as long as those of ``vocabulary_of``, and with those of the
-    changes that the architecture has.
+    """The published settings with vectors as long as those of ``vocabulary_of``, few filters, and those of
+    the changes that the architecture has.
     """
-    settings = settings_of(ranker, dimensions=6)
+    settings = settings_of(ranker)
     known = settings.as_dict()
-    return settings.changed(**{name: value for name, value in changes.items() if name in known})
+    made = {"dimensions": 6, "filters": 8, **changes}
+    return settings.changed(**{name: value for name, value in made.items() if name in known})
 
 
 def random_example(
@@ -158,17 +159,25 @@ def random_example(
     sentence_counts: Sequence[int] | None = None,
     longest: int = 9,
 ) -> Example:
-    """Word ids below ``size``; questions, documents and sentences may be empty."""
+    """Word ids below ``size``, and negative ones where unknown words are read; questions, documents and
+    sentences may be empty.
+    """
     of_documents, of_sentences = feature_counts(settings.reading.features)
     if sentence_counts is None:
         sentence_counts = generator.integers(0, 4, generator.integers(1, 5)).tolist()
-    by_document = ARCHITECTURES[settings.ranker].units == "documents"
+    by_document = ARCHITECTURES[settings.ranker].units != "sentences"
     units = len(sentence_counts) if by_document else sum(sentence_counts)
+    reading, least = settings.reading, 0
+    terms = int(generator.integers(0, 6)) if terms is None else terms
+    if isinstance(reading, WordReading):
+        least = 0 if reading.unknown_words == "drop" else -3
+        longest = min(longest, reading.unit_words or longest)
+        terms = min(terms, reading.question_words or terms)
     word_counts = generator.integers(0, longest + 1, units)
-    question = generator.integers(0, size, generator.integers(0, 6) if terms is None else terms)
+    question = generator.integers(least, size, terms)
     return Example(
         question=question,
-        words=generator.integers(0, size, int(word_counts.sum())),
+        words=generator.integers(least, size, int(word_counts.sum())),
         word_counts=word_counts,
         unit_counts=np.array([1] * units if by_document else sentence_counts, dtype=np.int64),
         features=Features(

@@ -4,8 +4,9 @@ import torch
 from torch import nn
 
 from bioqa.models.rankers.batch import Example, collate
-from bioqa.models.rankers.pdrmm import Context, Pdrmm, StaticVectors
+from bioqa.models.rankers.pdrmm import Context, Pdrmm
 from bioqa.models.rankers.registry import settings_of
+from bioqa.models.rankers.vectors import StaticVectors
 from bioqa.models.text.vocabulary import Vocabulary
 from tests.models import reference
 from tests.models.toys import random_example

@@ -1,8 +1,10 @@
 """Settings of all rankers: stored, restored, changed and refused by name."""
 
 import math
+import re
 from collections import Counter
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -85,3 +87,31 @@ def test_a_ranker_that_does_not_exist() -> None:
         settings_from({"ranker": "nosuch"}, 2)
     with pytest.raises(SettingsError, match="no ranker is named"):
         settings_from({"epochs": 3}, 2)
+
+
+def test_every_architecture_is_in_the_documentation() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "rankers.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:5] for line in page.splitlines() if line.startswith("| `")]
+    documented = {
+        name: (paper.strip(), units.strip())
+        for names, _, paper, units in rows
+        for name in re.findall(r"`([^`]+)`", names)
+    }
+    assert documented == {name: (kind.paper, kind.units) for name, kind in ARCHITECTURES.items()}
+
+
+@pytest.mark.parametrize(
+    ("ranker", "changes", "message"),
+    [
+        ("drmm", {"bins": 1}, "bins 1 is not 2 or above"),
+        ("delta", {"dropout": 1.0}, "dropout 1.0 is not from 0 to below 1"),
+        ("knrm", {"hidden": -1}, "hidden -1 is not 0 or above"),
+        ("pacrr", {"unknown_words": "zero"}, "unknown_words 'zero' is not one of drop, mean, random"),
+        ("pacrr", {"unit_words": -1}, "unit_words -1 is not 0 or above"),
+        ("pdrmm", {"optimiser": "sgd"}, "optimiser 'sgd' is not one of adam, adadelta"),
+        ("posit", {"sentence_weight": 0.1}, "unknown settings: sentence_weight; posit has dimensions, "),
+    ],
+)
+def test_each_ranker_checks_its_own(ranker: str, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        settings_of(ranker, **changes)

@@ -7,7 +7,13 @@ import torch
 from bioqa.models.rankers.batch import collate
 from bioqa.models.rankers.heads import Scores
 from bioqa.models.text.vocabulary import Vocabulary
-from bioqa.models.training.losses import cross_entropy_loss, hinge_loss, listwise_loss, softmax_loss
+from bioqa.models.training.losses import (
+    cross_entropy_loss,
+    hinge_loss,
+    listwise_loss,
+    pointwise_loss,
+    softmax_loss,
+)
 from tests.models.toys import random_example
 from tests.models.training.test_pairs import JPDRMM
 
@@ -47,3 +53,10 @@ def test_listwise_loss_is_over_the_sentences_of_each_document_with_positives(voc
     first = -(math.log(math.exp(1.0) / total) + math.log(math.exp(3.0) / total)) / 2
     found = listwise_loss(scores, collate([example], vocabulary), labels)
     assert found.item() == pytest.approx((first + 0.0) / 2, abs=1e-5)
+
+
+def test_pointwise_is_the_cross_entropy_of_each_document_alone() -> None:
+    scores = torch.tensor([[2.0, -1.0], [0.5, 0.0]])
+    probabilities = torch.sigmoid(scores)
+    expected = -(probabilities[:, 0].log() + (1 - probabilities[:, 1]).log()).sum() / 4
+    assert pointwise_loss(scores).item() == pytest.approx(expected.item(), rel=1e-6)

@@ -1,0 +1,31 @@
+"""Context-sensitive vectors of words: a BiLSTM with residual (McDonald et al. 2018, Equation 1)."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from bioqa.models.rankers.batch import Batch, Packing
+
+
+class Context(nn.Module):
+    """c(t) = [forward h(t) + e(t); backward h(t) + e(t)]: the same weights for questions and documents."""
+
+    def __init__(self, dimensions: int) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(dimensions, dimensions, bidirectional=True)
+        self.width = 2 * dimensions
+
+    def forward(self, vectors: Tensor, packing: Packing) -> Tensor:
+        """[words, dimensions] of packed units → [words, 2 × dimensions]"""
+        residual = torch.cat([vectors, vectors], dim=1)
+        if not len(vectors):
+            return residual
+        # The packing's order is that in which torch packs sequences: no unit is padded.
+        packed = PackedSequence(vectors[packing.order], torch.tensor(packing.steps))
+        states = self.lstm(packed)[0].data
+        return residual + torch.empty_like(states).index_copy(0, packing.order, states)
+
+    def of_batch(self, batch: Batch, terms: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
+        """Of the questions' terms [B, n, width], 0 where masked, and of the units' words [words, width]."""
+        of_terms = self(terms, Packing.of(batch.mask.sum(1).numpy()))
+        return batch.padded_terms(of_terms), self(words, batch.packing)

@@ -1,0 +1,55 @@
+"""QL and UQLM: the likelihood of the question under a document's unigrams, smoothed by the collection's.
+
+Zhai and Lafferty 2004, Dirichlet smoothing: Σ log((tf + μ P(t|C)) / (|d| + μ)) over the question's terms. QL
+reads title and abstract (the first stage of Hui et al. 2018, with Indri's μ of 2,500), UQLM the title alone
+(Mohan et al. 2017, Section 5.1). Nothing is learned.
+
+Deviations: words are not stemmed. P(t|C) counts a word once in each document that has it, as vocabularies
+store document frequencies: e^-idf over the mean length of a document. Mohan et al. print no μ; here it is
+about the length of a title.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from bioqa.models.rankers.batch import Batch
+from bioqa.models.rankers.heads import DocumentRanker, Score
+from bioqa.models.rankers.settings import Kind, RankerSettings, Section, WordReading
+from bioqa.models.rankers.vectors import exact_matches
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Section):
+    mu: float = 2500.0
+    """μ: as many words of the collection are added to each document."""
+
+    POSITIVE = ("mu",)
+
+
+class Likelihood(nn.Module):
+    def __init__(self, mu: float) -> None:
+        super().__init__()
+        self.mu = mu
+
+    def forward(self, batch: Batch) -> Tensor:
+        """[S]"""
+        matches = exact_matches(batch)
+        counts = matches.new_zeros(len(batch.lengths), matches.shape[1])
+        counts = counts.index_add(0, batch.word_unit, matches)
+        expected = self.mu * torch.exp(-batch.idf) / batch.document_words
+        shares = (counts + expected[batch.unit_question]) / (batch.lengths[:, None] + self.mu)
+        scores: Tensor = (shares.log() * batch.mask[batch.unit_question]).sum(1)
+        return scores
+
+
+def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
+    return DocumentRanker(Likelihood(settings.own_as(Settings).mu), Score())
+
+
+_READING = WordReading(features="none", unknown_words="mean")
+KINDS = {
+    "ql": Kind("QL", "Hui et al. 2018", "documents", _build, Settings(), _READING, None),
+    "uqlm": Kind("UQLM", "Mohan et al. 2017", "titles", _build, Settings(mu=12.0), _READING, None),
+}

@@ -1,0 +1,82 @@
+"""MatchPyramid: convolutions over the matrix of similarities, pooled to a grid (Pang et al. 2016).
+
+With the sizes that Hui et al. 2018 compare with: 8 filters 3×3, a grid of 4 × 10 cells (dynamic pooling: a
+cell spans its share of the question and of the document that is read), a layer of 128; softmax loss of pairs.
+
+Deviation: word vectors that are 0 have cosine 0, so the grid of a text without words is 0.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from bioqa.models.rankers.batch import Batch
+from bioqa.models.rankers.heads import DocumentRanker, linear_head
+from bioqa.models.rankers.settings import Kind, RankerSettings, Section, Training, WordReading
+from bioqa.models.rankers.vectors import cosines
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Section):
+    filters: int = 8
+    rows: int = 4
+    """Of the grid: along the question."""
+    columns: int = 10
+    """Of the grid: along the document."""
+    hidden: int = 128
+
+    POSITIVE = ("filters", "rows", "columns", "hidden")
+
+
+class MatchPyramid(nn.Module):
+    def __init__(self, vectors: nn.Module, own: Settings) -> None:
+        super().__init__()
+        self.vectors = vectors
+        self.convolution = nn.Conv2d(1, own.filters, 3, padding=1)
+        self.rows, self.columns = own.rows, own.columns
+        cells = own.filters * own.rows * own.columns
+        self.score = nn.Sequential(nn.Linear(cells, own.hidden), nn.ReLU(), nn.Linear(own.hidden, 1))
+
+    def forward(self, batch: Batch) -> Tensor:
+        """[S]"""
+        terms, words = self.vectors(batch)
+        similarity = batch.padded(cosines(batch, batch.padded_terms(terms), words))
+        # [S, filters, m, n] → [S, filters, columns, n] → [S, filters, rows, columns]
+        maps = torch.relu(self.convolution(similarity[:, None]))
+        by_column = _pooled(maps, batch.lengths, self.columns)
+        asked = batch.mask.sum(1)[batch.unit_question]
+        grid = _pooled(by_column.transpose(2, 3), asked, self.rows)
+        scores: Tensor = self.score(grid.flatten(1)).squeeze(1)
+        return scores
+
+
+def _pooled(values: Tensor, lengths: Tensor, cells: int) -> Tensor:
+    """[S, a, m, b] → [S, a, cells, b]: maxima over shares of the first ``lengths`` [S] of the m places.
+
+    Values are not negative. Where there are fewer places than cells, neighbours share one.
+    """
+    places = torch.arange(values.shape[2])
+    pooled = []
+    for cell in range(cells):
+        begin, end = lengths * cell // cells, (lengths * (cell + 1) + cells - 1) // cells
+        inside = (places >= begin[:, None]) & (places < end[:, None])
+        pooled.append((values * inside[:, None, :, None]).amax(2))
+    return torch.stack(pooled, dim=2)
+
+
+def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
+    return DocumentRanker(MatchPyramid(vectors, settings.own_as(Settings)), linear_head(settings))
+
+
+KINDS = {
+    "matchpyramid": Kind(
+        "MatchPyramid",
+        "Pang et al. 2016",
+        "documents",
+        _build,
+        Settings(),
+        WordReading(features="none", unknown_words="mean", question_words=16, unit_words=800),
+        Training(document_loss="softmax", learning_rate=0.001, pairs_per_step=16),
+    )
+}
