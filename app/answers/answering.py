@@ -233,8 +233,8 @@ def _search(
         retrieved = _retrieved(index, question, restricted, found, asked)
     else:
         # One more, to know whether there are further ones.
-        most = MAX_CANDIDATES if options.facets else options.offset + options.max_documents + 1
-        documents = index.newest(restricted.filters, min(most, MAX_CANDIDATES))
+        most = min(options.offset + options.max_documents + 1, MAX_CANDIDATES)
+        documents = index.newest(restricted.filters, most)
         found = [Candidate(document, 0.0) for document in documents]
         retrieved = _retrieved(index, question, restricted, found, None)
     return replace(
@@ -286,7 +286,7 @@ def _retrieved(
         listed=asked is None,
         skip=skip,
         next_offset=next_offset,
-        facets=facets_of(candidate.document for candidate in found) if options.facets else None,
+        facets=_facets(index, sought, options) if options.facets else None,
         emptied=without_each(index, sought, options.filters) if options.filters and not found else (),
     )
     if asked is None:
@@ -295,6 +295,10 @@ def _retrieved(
     return replace(
         retrieved, words=words, as_ranked=as_ranked, condensed=asked.condensed, reading=asked.reading
     )
+
+
+def _facets(index: SearchIndex, sought: str | Wording | None, options: SearchOptions) -> Facets:
+    return facets_of(index.described(sought, MAX_CANDIDATES, options.filters))
 
 
 def _as_ranked(asked: _Asked, candidates: Sequence[Candidate]) -> tuple[str, Sequence[Candidate] | None]:
@@ -309,9 +313,7 @@ def _as_ranked(asked: _Asked, candidates: Sequence[Candidate]) -> tuple[str, Seq
 
 
 def _most(options: SearchOptions) -> int:
-    """How many of the best documents the answer is taken from, or the counts."""
-    if options.facets:
-        return MAX_CANDIDATES
+    """How many of the best documents the answer is taken from."""
     if options.order == "date":
         return options.candidates
     return min((options.offset // options.candidates + 1) * options.candidates, MAX_CANDIDATES)

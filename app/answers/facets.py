@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bioqa.bioasq.domain import Document
-from bioqa.bioasq.metadata import Standing
+from bioqa.indexer.medline.packed import summary
+from bioqa.indexer.search.records import Described
 
 MAX_VALUES = 25
 """Values of a facet, the most frequent; the rest are in no answer."""
@@ -31,26 +31,26 @@ class Facets:
     retracted: int
 
 
-def facets_of(documents: Iterable[Document]) -> Facets:
+def facets_of(records: Iterable[Described]) -> Facets:
     years: Counter[int] = Counter()
     types: Counter[str] = Counter()
     languages: Counter[str] = Counter()
     journals: Counter[str] = Counter()
     headings: Counter[str] = Counter()
     number = undated = free = retracted = 0
-    for document in documents:
-        metadata = document.metadata
+    for published, metadata in records:
         number += 1
-        if document.published is None:
+        if published is None:
             undated += 1
         else:
-            years[document.published.year] += 1
-        types.update(set(metadata.types))
-        languages.update(set(metadata.languages))
-        journals.update(filter(None, (metadata.journal.abbreviation,)))
-        headings.update({heading.name for heading in metadata.headings})
-        free += bool(metadata.pmcid)
-        retracted += metadata.standing is Standing.RETRACTED
+            years[published.year] += 1
+        said = summary(metadata)
+        types.update(said.types)
+        languages.update(said.languages)
+        journals.update(filter(None, (said.journal,)))
+        headings.update(said.headings)
+        free += bool(said.pmcid)
+        retracted += said.retracted
     return Facets(
         documents=number,
         years=tuple(sorted(years.items())),

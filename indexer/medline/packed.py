@@ -10,15 +10,19 @@ The lists are in the order of ``Metadata``'s fields; lists of one entry's values
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from datetime import MAXYEAR, date
 from itertools import chain
-from typing import Any, get_args
+from operator import itemgetter
+from typing import Any, NamedTuple, get_args
 
 from bioqa.bioasq.domain import Section
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.metadata import (
     NO_METADATA,
+    RETRACTED_KINDS,
+    RETRACTED_TYPE,
     Author,
     Correction,
     Heading,
@@ -103,6 +107,51 @@ def packed_values(metadata: Metadata) -> Values:
     if isinstance(metadata, PackedMetadata) and (found := getattr(metadata, "_values", None)) is not None:
         return list(found)
     return [pack(getattr(metadata, name)) for name, pack in _PACK.items()]
+
+
+class Summary(NamedTuple):
+    """What a record is counted by."""
+
+    types: frozenset[str]
+    languages: frozenset[str]
+    journal: str
+    """NLM's abbreviation."""
+    headings: frozenset[str]
+    pmcid: str
+    retracted: bool
+
+
+_NOTHING = Summary(frozenset(), frozenset(), "", frozenset(), "", False)
+
+
+def summary(metadata: Metadata) -> Summary:
+    """Read what a record is counted by, without making its objects: that takes half the time.
+
+    Raises ``DamagedMetadata``."""
+    if metadata is NO_METADATA:
+        return _NOTHING
+    values = _plain(metadata)
+    try:
+        types, languages, journal, headings, pmcid, corrections = _summarised(values)
+        _texts([*types, *languages, *journal[:1], *(row[0] for row in headings), pmcid])
+        return Summary(
+            frozenset(types),
+            frozenset(languages),
+            journal[0] if journal else "",
+            frozenset(row[0] for row in headings),
+            pmcid,
+            RETRACTED_TYPE in types or any(row[0] in RETRACTED_KINDS for row in corrections),
+        )
+    except (ValueError, LookupError, TypeError) as error:
+        raise _damaged(error) from error
+
+
+def _plain(metadata: Metadata) -> Values:
+    if type(metadata) is PackedMetadata:
+        # Quicker than the attribute, which is noted for the next time.
+        with suppress(AttributeError):
+            return _values(object.__getattribute__(metadata, "_packed"))
+    return packed_values(metadata)
 
 
 def author_values(author: Author) -> list[str]:
@@ -288,3 +337,7 @@ _BY_FIELD: dict[str, Callable[[Any], Any]] = {
 }
 _UNPACK = {field.name: (i, _BY_FIELD.get(field.name, _text)) for i, field in enumerate(fields(Metadata))}
 """Position of each field among the values, and how it is made of its value."""
+
+_summarised = itemgetter(
+    *(_UNPACK[name][0] for name in ("types", "languages", "journal", "headings", "pmcid", "corrections"))
+)

@@ -11,6 +11,7 @@ from bioqa.indexer.releases.folder_shelf import CurrentFolder
 from bioqa.indexer.search.base import Applied, IndexStats
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.records import Described
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.indexer.search.wording import Wording
 
@@ -47,6 +48,11 @@ class ServingIndex:
 
     def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
         return self._index().newest(filters, size)
+
+    def described(
+        self, question: str | Wording | None, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Described]:
+        return self._index().described(question, size, filters)
 
     def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
         return self._index().count(question, filters)

@@ -8,6 +8,7 @@ from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.medline.events import Event
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.records import Described
 from bioqa.indexer.search.wording import Wording
 
 
@@ -101,6 +102,13 @@ class SearchIndex(Protocol):
     def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
         """Return the ``size`` newest documents that pass, those without a date last; ties in descending order
         of PMIDs."""
+        ...
+
+    def described(
+        self, question: str | Wording | None, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Described]:
+        """Return what the records of the ``size`` best documents say, as ``search`` orders them; without a
+        question, of the newest ones. Their texts are not read."""
         ...
 
     def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:

@@ -40,9 +40,11 @@ from bioqa.indexer.search.faults import (
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.mapping import (
     DEFAULT_SHAPE,
+    DESCRIBING,
     FORMAT,
     TEXT,
     Shape,
+    described,
     from_source,
     index_body,
     source,
@@ -57,7 +59,7 @@ from bioqa.indexer.search.query import (
     request,
 )
 from bioqa.indexer.search.reading import Reading, read
-from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
+from bioqa.indexer.search.records import PMID, Described, EncodedEvent, Record, encode, pmid_number
 from bioqa.indexer.search.synonyms import SynonymsFile
 from bioqa.indexer.search.wording import Wording
 
@@ -245,6 +247,17 @@ class ElasticIndex:
             )
             require_whole(answer.body, self.address)
             return [from_source(hit["_source"]) for hit in answer["hits"]["hits"]]
+
+    def described(
+        self, question: str | Wording | None, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Described]:
+        text = question if question is None else _cleaned(question)
+        if size < 1 or text == "":
+            return []
+        wanted = newest_request(filters, size) if text is None else request(text, size, filters)
+        (answer,) = self._ask([wanted | {"_source": DESCRIBING}], [preference(text)] if text else ())
+        with engine_errors(self.address):
+            return [described(hit["_source"]) for hit in answer["hits"]["hits"]]
 
     def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
         text = question if question is None else _cleaned(question)

@@ -12,7 +12,7 @@ from bioqa.bioasq.characters import MARKS, in_other_forms
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.metadata import NO_METADATA
 from bioqa.indexer.medline.packed import PackedMetadata
-from bioqa.indexer.search.records import NO_DATE, Record, decode
+from bioqa.indexer.search.records import NO_DATE, Described, Record, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 
 FORMAT = 4
@@ -27,6 +27,9 @@ TITLE, KEYS = "title", "keys"
 
 DEFINED = "defined"
 """Abbreviations and their long forms: see ``bioqa.indexer.search.defined``."""
+
+DESCRIBING = ["published", METADATA]
+"""The stored fields that ``described`` reads."""
 
 ANALYZER = "bioqa"
 
@@ -156,16 +159,24 @@ def from_source(stored: Mapping[str, Any]) -> Document:
         raise TypeError("not a document of bioqa")
     titles, abstracts, parts = stored["title_sentences"], stored["abstract_sentences"], stored["parts"]
     numbers = (len(titles) // 2, len(abstracts) // 2, len(parts) // 3, *titles, *abstracts, *parts)
-    published = stored.get("published")
-    values = stored.get(METADATA)
+    published, metadata = described(stored)
     return decode(
         Record(
             stored["pmid"],
             stored["version"],
-            date.fromisoformat(published).toordinal() if published else NO_DATE,
+            published.toordinal() if published else NO_DATE,
             stored["title"],
             stored["abstract"],
             struct.pack(f"<{len(numbers)}I", *numbers),
         ),
+        metadata,
+    )
+
+
+def described(stored: Mapping[str, Any]) -> Described:
+    """Decode what a document says beside its text; it raises as ``from_source`` does."""
+    published, values = stored.get("published"), stored.get(METADATA)
+    return Described(
+        date.fromisoformat(published) if published else None,
         NO_METADATA if values is None else PackedMetadata.of_values(values),
     )

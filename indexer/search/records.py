@@ -42,6 +42,13 @@ class Record(NamedTuple):
     """One a line; see ``bioqa.indexer.search.defined``. Indexed, but not stored."""
 
 
+class Described(NamedTuple):
+    """What a record says beside its text."""
+
+    published: date | None
+    metadata: Metadata
+
+
 EncodedEvent = Record | int
 """A record to upsert, or the PMID of a document to delete."""
 
@@ -91,13 +98,18 @@ def decode(record: Record, metadata: Metadata | None = None) -> Document:
         version=record.version,
         title=record.title,
         abstract=record.abstract,
-        published=date.fromordinal(record.published) if record.published != NO_DATE else None,
+        published=day_of(record.published),
         sentences=tuple(sentences),
         parts=tuple(
             _part(record.abstract, *layout[i : i + 3]) for i in range(parts_at, parts_at + 3 * parts, 3)
         ),
         metadata=unpacked(record.metadata) if metadata is None else metadata,
     )
+
+
+def day_of(published: int) -> date | None:
+    """The day of a record's number."""
+    return None if published == NO_DATE else date.fromordinal(published)
 
 
 def _part(abstract: str, begin: int, end: int, label_length: int) -> Part:

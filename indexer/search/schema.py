@@ -6,7 +6,8 @@ import tantivy
 
 from bioqa.bioasq.characters import strings_otherwise
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.search.records import Record, decode
+from bioqa.indexer.medline.packed import unpacked
+from bioqa.indexer.search.records import Described, Record, day_of, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 
 TEXT = "text"
@@ -100,6 +101,11 @@ def from_stored(stored: Any) -> Document:
     title, abstract = stored.get_all(TEXT)[:2]
     pmid, version, published, layout, metadata = map(stored.get_first, _STORED)
     return decode(Record(pmid, version, published, title, abstract, layout, metadata=metadata))
+
+
+def described(stored: Any) -> Described:
+    published, metadata = stored.get_first("published"), stored.get_first("metadata")
+    return Described(day_of(published), unpacked(metadata))
 
 
 _STORED = ("pmid", "version", "published", "layout", "metadata")

@@ -25,8 +25,8 @@ from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.folder import IndexFolder, Links
 from bioqa.indexer.search.query import clean
 from bioqa.indexer.search.reading import Reading, read
-from bioqa.indexer.search.records import PMID, EncodedEvent, Record, encode, pmid_number
-from bioqa.indexer.search.schema import TEXT, from_stored, register, schema, to_stored
+from bioqa.indexer.search.records import PMID, Described, EncodedEvent, Record, encode, pmid_number
+from bioqa.indexer.search.schema import TEXT, described, from_stored, register, schema, to_stored
 from bioqa.indexer.search.segments import META, Sizes, check_checksums, check_footers, check_sizes, damaged
 from bioqa.indexer.search.synonyms import FILE, Synonyms, SynonymsFile
 from bioqa.indexer.search.tantivy_evidence import TantivyEvidence
@@ -145,13 +145,9 @@ class TantivyIndex:
         self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[Candidate]:
         with tantivy_errors(self._folder.path):
-            query = self._make.query(question, filters)
-            if query is None or size < 1:
-                return []
             searcher = self._searcher()
-            hits = self._hits(searcher, query, size)
-            best = sorted(hits, key=lambda hit: (-hit[0], hit[1]))[:size]
-            return [Candidate(from_stored(searcher.doc(address)), score) for score, _, address in best]
+            best = self._best(searcher, question, size, filters)
+            return [Candidate(from_stored(searcher.doc(address)), score) for score, address in best]
 
     def search_many(
         self, questions: Sequence[str | Wording], size: int = 100, filters: Filters = NO_FILTERS
@@ -159,13 +155,18 @@ class TantivyIndex:
         return [self.search(question, size, filters) for question in questions]
 
     def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
-        if size < 1:
-            return []
         with tantivy_errors(self._folder.path):
             searcher = self._searcher()
-            hits = self._hits(searcher, self._make.query(None, filters), size, "published")
-            newest = sorted(hits, key=lambda hit: (-hit[0], -hit[1]))[:size]
-            return [from_stored(searcher.doc(address)) for _, _, address in newest]
+            best = self._best(searcher, None, size, filters)
+            return [from_stored(searcher.doc(address)) for _, address in best]
+
+    def described(
+        self, question: str | Wording | None, size: int = 100, filters: Filters = NO_FILTERS
+    ) -> list[Described]:
+        with tantivy_errors(self._folder.path):
+            searcher = self._searcher()
+            best = self._best(searcher, question, size, filters)
+            return [described(searcher.doc(address)) for _, address in best]
 
     def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
         with tantivy_errors(self._folder.path):
@@ -247,6 +248,21 @@ class TantivyIndex:
                     raise
             else:
                 return
+
+    def _best(
+        self, searcher: Any, question: str | Wording | None, size: int, filters: Filters
+    ) -> list[tuple[float, Any]]:
+        """Score and address of the best documents, best first; without a question, of the newest."""
+        query = self._make.query(question, filters)
+        if query is None or size < 1:
+            return []
+        if question is None:
+            hits = self._hits(searcher, query, size, "published")
+            hits.sort(key=lambda hit: (-hit[0], -hit[1]))
+        else:
+            hits = self._hits(searcher, query, size)
+            hits.sort(key=lambda hit: (-hit[0], hit[1]))
+        return [(score, address) for score, _, address in hits[:size]]
 
     def _hits(
         self, searcher: Any, query: Any, size: int, order_by: str | None = None

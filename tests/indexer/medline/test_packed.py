@@ -13,8 +13,16 @@ import pytest
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import has_lone_surrogate
-from bioqa.bioasq.metadata import NO_METADATA, Author, Metadata, PartialDate, Standing
-from bioqa.indexer.medline.packed import DamagedMetadata, PackedMetadata, packed, packed_values, unpacked
+from bioqa.bioasq.metadata import NO_METADATA, Author, Correction, Metadata, PartialDate, Standing
+from bioqa.indexer.medline.packed import (
+    DamagedMetadata,
+    PackedMetadata,
+    Summary,
+    packed,
+    packed_values,
+    summary,
+    unpacked,
+)
 from tests.indexer.metadata import FULL
 
 EXAMPLES = [
@@ -95,6 +103,27 @@ def test_damage_is_named(data: bytes) -> None:
         [getattr(found, field.name) for field in fields(Metadata)]
 
 
+@pytest.mark.parametrize("original", EXAMPLES)
+def test_a_summary_says_what_the_fields_say(original: Metadata) -> None:
+    for metadata in (original, unpacked(packed(original)), PackedMetadata.of_values(packed_values(original))):
+        found = summary(metadata)
+        assert found.types == {*original.types}
+        assert found.languages == {*original.languages}
+        assert found.journal == original.journal.abbreviation
+        assert found.headings == {heading.name for heading in original.headings}
+        assert (found.pmcid, found.retracted) == (original.pmcid, original.standing is Standing.RETRACTED)
+    assert summary(NO_METADATA) == summary(Metadata())
+
+
+def test_a_summary_knows_retracted_articles_by_either_sign() -> None:
+    for sign in (
+        Metadata(types=("Retracted Publication",)),
+        Metadata(corrections=(Correction("RetractionIn"),)),
+    ):
+        assert summary(sign).retracted
+        assert summary(unpacked(packed(sign))).retracted
+
+
 WRONG: list[object] = [None, 0, -1, 7, 10**30, 1.5, True, "", "x", "\ud800", [], {}, [None], [[1]], ["x"] * 9]
 
 
@@ -121,7 +150,9 @@ def has_type(value: object, expected: Any) -> bool:
         return value in get_args(expected)
     if get_origin(expected) is UnionType:
         return any(has_type(value, each) for each in get_args(expected))
-    if is_dataclass(expected):
+    if get_origin(expected) is frozenset:
+        return isinstance(value, frozenset) and all(has_type(each, get_args(expected)[0]) for each in value)
+    if is_dataclass(expected) or expected is Summary:
         hints = get_type_hints(expected)
         return isinstance(value, expected) and all(  # type: ignore[arg-type]  # a class
             has_type(getattr(value, name), hint) for name, hint in hints.items()
@@ -143,6 +174,10 @@ def test_whatever_is_damaged_is_named_or_of_the_right_type(path: tuple[int, ...]
         except DamagedMetadata:
             named += 1
             continue
+        try:
+            assert has_type(summary(found), Summary)
+        except DamagedMetadata:
+            named += 1
         for metadata, name in product((found, through), hints):
             try:
                 value = getattr(metadata, name)

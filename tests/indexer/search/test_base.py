@@ -33,6 +33,7 @@ from bioqa.indexer.search.elastic import ElasticIndex
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.interpretation import interpret
 from bioqa.indexer.search.keys import ABSTRACT, FREE_FULL_TEXT, Kind
+from bioqa.indexer.search.records import Described
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 from tests.indexer.metadata import FULL
@@ -558,6 +559,24 @@ def test_the_newest_come_by_date_and_pmid(index: SearchIndex) -> None:
     assert [d.pmid for d in index.newest(size=3)] == ["3", "1", "5"]
     assert index.newest(size=0) == []
     assert index.count(None) == 4
+
+
+def test_records_are_described_in_the_order_of_their_documents(index: SearchIndex) -> None:
+    fill(index, [*CITED, replace(document(900, "Asthma of old."), metadata=FULL)])
+
+    def said(documents: Iterable[Document]) -> list[Described]:
+        return [Described(d.published, d.metadata) for d in documents]
+
+    assert index.described("asthma") == said(c.document for c in index.search("asthma"))
+    assert len(index.described("asthma", 2)) == 2
+    reviews = Filters(types=("Review",))
+    assert index.described("asthma", 9, reviews) == said(
+        c.document for c in index.search("asthma", 9, reviews)
+    )
+    assert index.described(None) == said(index.newest())
+    assert index.described("zebra") == index.described("the") == index.described("asthma", 0) == []
+    read = index.read("asthma")
+    assert index.described(read.wording) == index.described("asthma")
 
 
 def test_ties_of_the_newest_are_cut_by_pmid_too(index: SearchIndex) -> None:
