@@ -92,6 +92,9 @@ class SearchForm(BaseModel):
     literal: bool = False
     """Only the question's own words are searched for."""
 
+    counts: bool = False
+    """Counts by year and type are in the page; a script fetches them later, as they take longer than it."""
+
     def address(self, **changes: object) -> str:
         """Return the query that reproduces this answer, with changes; defaults are left out."""
         changed = self.model_copy(update=changes)

@@ -1,6 +1,7 @@
 """The page at /: a question and its answer."""
 
 import hashlib
+from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
@@ -31,7 +32,7 @@ EXAMPLES = (
 async def search(request: Request, asked: SearchFormQuery, service: CurrentService) -> Response:
     if asked.q is None:
         return page(request, "start.html", examples=EXAMPLES)
-    answer = await while_connected(request, _answer(asked.q, asked, service, asked.n, facets=True))
+    answer = await while_connected(request, _answer(asked.q, asked, service, asked.n, facets=asked.counts))
     if (pmid := _named_article(answer)) is not None:
         return _redirection(request, f"/article/{pmid}")
     return page(
@@ -45,6 +46,25 @@ async def search(request: Request, asked: SearchFormQuery, service: CurrentServi
             (LABELS.get(FIELDS.get(each.filter, "")), FIELDS.get(each.filter), each)
             for each in answer.emptied
         ],
+    )
+
+
+@router.get("/counts", response_class=HTMLResponse)
+async def counts(request: Request, asked: SearchFormQuery, service: CurrentService) -> Response:
+    """Return the part of the page that counts by year and type, which it fetches when the answer is shown."""
+    if asked.q is None:
+        raise FieldError("q", "is missing")
+    # One candidate: nothing is ranked.
+    alone = replace(asked.options(1, 1, facets=True), offset=0)
+    answer = await while_connected(
+        request, service.answer(Question("", asked.q.strip()), alone, ranker=asked.ranker)
+    )
+    return page(
+        request,
+        "_counts.html",
+        answer=answer,
+        form=asked,
+        bars=bars(answer.facets.years) if answer.facets else [],
     )
 
 

@@ -118,6 +118,7 @@ def test_torn_bodies_of_any_kind_with_any_headers(client: TestClient, path: str)
 GET = (
     "/",
     "/answer.json",
+    "/counts",
     "/citations.ris",
     "/citations.x",
     "/v1/citations",

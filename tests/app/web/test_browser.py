@@ -27,6 +27,8 @@ from tests.app.requests import TESTSET
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUESTION = "Is metformin better than placebo?"
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 800}
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}")
 
@@ -148,6 +150,36 @@ def test_with_scripts_the_form_stays_and_going_back_works(opened: Opened) -> Non
     assert page.get_by_label("Question").input_value() == "statin"
 
 
+@pytest.mark.parametrize("scripting", [True, False])
+def test_counts_come_after_the_answer_and_narrow_it(opened: Opened, scripting: bool) -> None:
+    page = opened(f"/?q={QUESTION}", java_script_enabled=scripting, viewport=DESKTOP)
+    first = page.locator("article").first
+    if not scripting:
+        page.get_by_role("link", name="Count by year and type").click()
+    else:
+        before = first.bounding_box()
+        expect(page.locator("nav.counted")).to_be_visible()
+        after = first.bounding_box()
+        assert before is not None
+        assert after is not None
+        assert abs(after["y"] - before["y"]) < 40
+    bar = page.locator(".years a").last
+    years = bar.get_attribute("title") or ""
+    bar.click()
+    expect(page.locator("article").first).to_be_visible()
+    assert f"after={years[:4]}" in page.url
+    assert ("counts" in page.url) != scripting
+
+
+def test_an_answer_stands_without_its_counts(opened: Opened, console: list[str]) -> None:
+    page = opened()
+    page.route("**/counts?*", lambda route: route.fulfill(status=503, body="away"))
+    ask(page, QUESTION)
+    expect(page.get_by_role("link", name="Count by year and type")).to_be_visible()
+    expect(page.get_by_role("status")).to_have_text("10 articles and 10 sentences")
+    console.clear()
+
+
 def test_a_sentence_leads_to_its_place(opened: Opened) -> None:
     page = opened(f"/?q={QUESTION}")
     link = page.locator(".sentences li a").nth(2)
@@ -244,10 +276,6 @@ def test_an_abstract_is_unfolded(opened: Opened, folding: str, scripting: bool) 
     expect(passage.get_by_text("Zebras are", exact=False).first).to_be_visible()
     page.get_by_label("Whole abstract").first.check()
     expect(last).to_be_visible()
-
-
-PHONE = {"width": 390, "height": 844}
-DESKTOP = {"width": 1280, "height": 800}
 
 
 def test_articles_are_near_the_top(opened: Opened, folding: str) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
+from lxml import html
 from lxml.html import HtmlElement
 
 from bioqa.app.answers.answering import Answerer
@@ -265,11 +266,11 @@ def cited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 def test_counts_by_year_and_type_are_searches(cited: TestClient) -> None:
-    page = read(cited.get("/?q=rats&n=5"))
+    page = read(cited.get("/?q=rats&n=5&counts=1"))
     bars = "//ol[@class='years']//a"
     assert texts(page, f"{bars}/*[@class='unseen']") == [f"{2000 + n}: 1 article" for n in range(12)]
     assert len(shown_pmids(read(cited.get(page.xpath(f"{bars}/@href")[3])))) == 1
-    chips = "//nav[@class='facets']//a[@class='chip']"
+    chips = "//nav[@id='counts']//a[@class='chip']"
     assert texts(page, chips) == [
         "Review 8", "Letter 4", "Retracted Publication 4", "Free full text 1", "Without 4 retracted"
     ]  # fmt: skip
@@ -277,6 +278,30 @@ def test_counts_by_year_and_type_are_searches(cited: TestClient) -> None:
         len(shown_pmids(read(cited.get(f"{address}&n=50")))) for address in page.xpath(f"{chips}/@href")
     ]
     assert counts == [8, 4, 4, 1, 8]
+    assert all("counts=True" in address for address in page.xpath(f"{chips}/@href"))
+    assert page.xpath("//form//input[@type='hidden' and @name='counts']/@value") == ["1"]
+
+
+def test_counts_are_fetched_when_the_answer_is_shown(cited: TestClient) -> None:
+    page = read(cited.get("/?q=rats&n=5&type=Review&offset=5"))
+    (later,) = page.xpath("//nav[@id='counts']")
+    assert texts(later, ".//a") == ["Count by year and type"]
+    assert later.xpath("./a/@href") == ["/?q=rats&type=Review&offset=5&n=5&counts=True"]
+    (address,) = later.xpath("./@hx-get")
+    assert address == "/counts?q=rats&type=Review&n=5"
+    fetched = cited.get(address)
+    assert fetched.status_code == 200
+    counted = html.fragment_fromstring(fetched.text)
+    assert counted.get("id") == "counts"
+    whole = read(cited.get("/?q=rats&n=5&type=Review&counts=1"))
+    assert texts(counted, ".//li") == texts(whole, "//nav[@id='counts']//li")
+    assert texts(counted, ".//p[@class='facts']") == ["8 articles found"]
+    assert "counts" not in "".join(counted.xpath(".//a/@href"))
+
+
+def test_counts_need_a_question(cited: TestClient) -> None:
+    assert fields(is_problem(cited.get("/counts"), 422)) == ["q"]
+    assert fields(is_problem(cited.get("/counts?q=rats&after=soon"), 422)) == ["after"]
 
 
 def test_filters_that_are_set_are_shown_and_removed(cited: TestClient) -> None:
@@ -373,7 +398,7 @@ def test_corrections_and_expansions_are_shown_and_can_be_refused(spelt: TestClie
 
 
 def test_words_alone_are_kept_in_every_address_and_in_the_form(spelt: TestClient) -> None:
-    page = read(spelt.get("/?q=tumours&n=5&literal=1"))
+    page = read(spelt.get("/?q=tumours&n=5&literal=1&counts=1"))
     assert len(page.xpath("//article")) == 5
     assert {text.lower() for text in texts(page, "//em[@class='asked']")} == {"tumour"}
     assert page.xpath("//input[@name='literal' and @checked]/@value") == ["1"]
