@@ -20,7 +20,7 @@ from bioqa.models.rankers.batch import Batch
 from bioqa.models.rankers.context import Context
 from bioqa.models.rankers.heads import DocumentRanker, linear_head
 from bioqa.models.rankers.settings import Kind, RankerSettings, Reading, Section, Training
-from bioqa.models.rankers.vectors import TermGate, exact_matches, products
+from bioqa.models.rankers.vectors import TermGate, products, term_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,10 @@ def _products(batch: Batch, terms: Tensor, words: Tensor) -> Tensor:
 
 def _one_hot_products(batch: Batch) -> Tensor:
     """[S, n] The number of the product of one-hot vectors that is not 0; 0 for a term that does not occur."""
-    units = len(batch.lengths)
-    matches = exact_matches(batch)
-    found = matches.new_zeros(units, matches.shape[1]).index_add(0, batch.word_unit, matches)
+    found = term_counts(batch)
     size = int(batch.words.max()) + 1 if len(batch.words) else 1
     pairs, counts = torch.unique(batch.word_unit * size + batch.words, return_counts=True)
-    squares = found.new_zeros(units).index_add(0, pairs // size, counts.float() ** 2)
+    squares = found.new_zeros(len(batch.lengths)).index_add(0, pairs // size, counts.float() ** 2)
     attended = torch.e * found
     length = (attended**2 + squares[:, None] - found**2).sqrt()
     return attended / length.clamp(min=1e-6)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from bioqa.models.rankers.batch import Batch
 from bioqa.models.rankers.heads import DocumentRanker, Score
 from bioqa.models.rankers.settings import Kind, RankerSettings, Section, WordReading
-from bioqa.models.rankers.vectors import exact_matches
+from bioqa.models.rankers.vectors import term_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,8 @@ class Likelihood(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """[S]"""
-        matches = exact_matches(batch)
-        counts = matches.new_zeros(len(batch.lengths), matches.shape[1])
-        counts = counts.index_add(0, batch.word_unit, matches)
         expected = self.mu * torch.exp(-batch.idf) / batch.document_words
-        shares = (counts + expected[batch.unit_question]) / (batch.lengths[:, None] + self.mu)
+        shares = (term_counts(batch) + expected[batch.unit_question]) / (batch.lengths[:, None] + self.mu)
         scores: Tensor = (shares.log() * batch.mask[batch.unit_question]).sum(1)
         return scores
 

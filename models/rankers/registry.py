@@ -19,6 +19,7 @@ from bioqa.models.rankers import (
     likelihood,
     linear,
     matchpyramid,
+    okapi,
     pacrr,
     pdrmm,
     posit,
@@ -41,6 +42,7 @@ ARCHITECTURES: dict[str, Kind] = {
     **matchpyramid.KINDS,
     **duet.KINDS,
     **likelihood.KINDS,
+    **okapi.KINDS,
     **delta.KINDS,
     **sevmos.KINDS,
 }

@@ -59,6 +59,13 @@ def exact_matches(batch: Batch) -> Tensor:
     return torch.cat(found).float()
 
 
+def term_counts(batch: Batch) -> Tensor:
+    """[S, n] How often each of its question's terms is in a unit; 0 where masked."""
+    matches = exact_matches(batch)
+    counts = matches.new_zeros(len(batch.lengths), matches.shape[1])
+    return counts.index_add(0, batch.word_unit, matches)
+
+
 _NO_WORD = torch.iinfo(torch.int64).min
 """Neither a word of the vocabulary nor an unknown one."""
 

@@ -144,7 +144,7 @@ def make_checkpoint(
     made = {
         **record,
         "seed": seed,
-        "epochs": len(trained.epochs),
+        "epochs": trained.epochs[-1].number,
         "best_epoch": trained.best.number,
         "torch": torch.__version__,
         "python": platform.python_version(),
@@ -158,7 +158,7 @@ def make_checkpoint(
         made,
         scores,
         scale,
-        tuple(map(_point, trained.epochs)),
+        () if settings.training is None else tuple(map(_point, trained.epochs)),
     )
 
 

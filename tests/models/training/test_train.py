@@ -126,7 +126,8 @@ def test_a_ranker_that_has_nothing_to_learn_is_measured_and_calibrated(
     scored = Development(prepared, RankerInputs(made.settings, vocabulary, made.scaling)).scores(made.model)
     assert made.scores["document_map"] == document_map(prepared, [s.documents for s in scored])
     assert made.calibration != Calibration()
-    assert made.training["best_epoch"] == 0
+    assert made.training["epochs"] == made.training["best_epoch"] == 0
+    assert not made.curve
     assert not made.model.state_dict()
 
 
