@@ -14,6 +14,7 @@ from bioqa.bioasq.domain import Document, Section, Sentence
 from bioqa.indexer.search.reading import Abbreviated, Piece, Reading, Ways
 
 _GREEK_LETTER = re.compile("|".join(GREEK_NAMES))
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ def rewritten(reading: Reading, documents: Sequence[Document]) -> Rewritten:
     texts = [normalised(f"{document.title} {document.abstract}").lower() for document in documents]
     changes: dict[_Change, None] = {}
     question = "".join(_piece(piece, texts, changes) for piece in reading.pieces)
+    question = _with_possessives(question, texts)
     if not changes:
         return Rewritten(question, tuple(documents))
     return Rewritten(
@@ -55,6 +57,19 @@ def _piece(piece: Piece, texts: Sequence[str], changes: dict[_Change, None]) -> 
             return "".join(_piece(part, texts, changes) for part in piece.long)
         case Abbreviated():
             return _chosen(piece.short, texts, changes)
+
+
+def _with_possessives(question: str, texts: Sequence[str]) -> str:
+    """The question with "Crohn's disease" for "Crohn disease", if most of the documents have it so."""
+    everything = "\n".join(texts)
+    usual = []
+    for word in dict.fromkeys(_WORD.findall(question)):
+        if (possessive := f"{word.lower()}'s") in everything:
+            alone = re.compile(rf"(?<![^\W_]){word.lower()}(?!'s|[^\W_])")
+            having = sum(_has(text, possessive) for text in texts)
+            if having > sum(alone.search(text) is not None for text in texts):
+                usual.append(word)
+    return re.sub(rf"\b({'|'.join(usual)})\b(?!')", r"\1's", question) if usual else question
 
 
 def _chosen(ways: Ways, texts: Sequence[str], changes: dict[_Change, None]) -> str:

@@ -56,6 +56,27 @@ def test_the_name_of_a_greek_letter_is_preferred() -> None:
     assert sentences(made.documents[0]) == ["TNF-alpha rose."]
 
 
+CROHN = [document(pmid, title="Crohn\u2019s disease.", abstract="CROHN'S was mild.") for pmid in range(1, 4)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "documents", "expected"),
+    [
+        ("Is crohn disease mild?", CROHN, "Is crohn's disease mild?"),
+        ("Is Crohn's disease mild?", CROHN, "Is Crohn's disease mild?"),
+        ("Is Crohn disease mild?", [document(1, title="Crohn's, Crohn disease.")], "Is Crohn disease mild?"),
+        ("Is Crohn's mild?", [document(1, title="Crohn disease.")], "Is Crohn's mild?"),
+        ("Is Crohnson mild?", CROHN, "Is Crohnson mild?"),
+    ],
+)  # fmt: skip
+def test_possessives_are_written_as_most_documents_do(
+    asked: str, documents: list[Document], expected: str
+) -> None:
+    made = rewritten(reading(asked), documents)
+    assert made.question == expected
+    assert all(mine is theirs for mine, theirs in zip(made.documents, documents, strict=True))
+
+
 def test_what_no_document_has_is_written_as_it_was_asked() -> None:
     assert rewritten(reading(Ways(("tumour", "tumor"))), [document(1)]).question == "tumour"
 
