@@ -418,6 +418,24 @@ def test_the_api_can_be_read_and_tried(opened: Opened) -> None:
     expect(answer.locator(".response-col_status")).to_have_text("200")
 
 
+def test_the_api_can_be_read_by_weak_eyes(opened: Opened) -> None:
+    # Of its markup Swagger UI alone decides.
+    contrast = {"runOnly": ["color-contrast"]}
+    page = opened("/docs")
+    operation = page.locator("#operations-answers-answer_a_question_v1_search_post")
+    for step in ("listed", "opened", "tried", "answered"):
+        if step == "opened":
+            operation.locator(".opblock-summary-control").click()
+            page.locator("[id$='_id__delete'] .opblock-summary-control").click()
+        if step == "tried":
+            operation.get_by_role("button", name="Try it out").click()
+        if step == "answered":
+            operation.get_by_role("button", name="Execute").click()
+            expect(operation.locator(".live-responses-table tbody")).to_contain_text('"lexical"')
+        results = Axe().run(page, options=contrast)
+        assert results.violations_count == 0, (step, results.generate_report())
+
+
 def test_the_api_is_listed_without_scripts(opened: Opened) -> None:
     page = opened("/docs", java_script_enabled=False)
     assert "POST /v1/search" in page.get_by_role("table").inner_text()
