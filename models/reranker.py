@@ -71,6 +71,11 @@ class Reranker:
         return self.checkpoint.calibration
 
     @property
+    def reads_pieces(self) -> bool:
+        """Whether an encoder reads the candidates."""
+        return self._reader is not None
+
+    @property
     def scale(self) -> Scale | None:
         """What its scores mean, if that was fitted."""
         return self.checkpoint.scale

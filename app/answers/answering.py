@@ -9,6 +9,12 @@ from datetime import date
 from typing import Any, Literal, Protocol
 
 from bioqa.app.answers.emptied import LeftOut, without_each
+from bioqa.app.answers.explaining import (
+    Explanation,
+    RetrievalExplanation,
+    explain,
+    explain_retrieval,
+)
 from bioqa.app.answers.facets import Facets, facets_of
 from bioqa.app.answers.understood import Understood, understood
 from bioqa.app.settings import MAX_CANDIDATES
@@ -98,6 +104,8 @@ class SearchOptions:
     literal: bool = False
     """Search for the words of the question alone: no other spellings, abbreviations or synonyms, and no
     corrections."""
+    explained: str | None = None
+    """PMID of an article whose place, or absence, is to be explained; of the first results by relevance."""
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -150,6 +158,8 @@ class Answer:
     facets: Facets | None = None
     emptied: tuple[LeftOut, ...] = ()
     """If there are no documents because of filters, each filter with what it leaves out."""
+    explanation: Explanation | None = None
+    """Of the article that was to be explained; None if documents are only listed."""
 
     @property
     def understood(self) -> Understood | None:
@@ -159,6 +169,15 @@ class Answer:
     def response(self) -> Response:
         """The answer as a submission holds it."""
         return Selection(self.documents, self.sentences).response(self.question)
+
+
+@dataclass(frozen=True, slots=True)
+class Explaining:
+    """What retrieval says of an article that is to be explained."""
+
+    retrieval: RetrievalExplanation
+    item: tuple[str, Sequence[Candidate]]
+    """The question and its candidates as a ranker reads them; with the article, if the index has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +207,7 @@ class Retrieved:
     next_offset: int | None = None
     facets: Facets | None = None
     emptied: tuple[LeftOut, ...] = ()
+    explaining: Explaining | None = None
 
     @property
     def item(self) -> tuple[str, Sequence[Candidate]]:
@@ -223,14 +243,14 @@ def _search(
     if interpretation is None:
         asked = _asked(index, question.body, options)
         found = index.search(asked.sought, _most(options), options.filters)
-        return _retrieved(index, question, options, found, asked)
+        return _explained(index, _retrieved(index, question, options, found, asked), asked)
     # Who names an article wants that one, whatever the filters were before.
     filters = NO_FILTERS if interpretation.identifiers else options.filters
     restricted = replace(options, filters=filters.restricted(interpretation.restriction))
     if interpretation.words:
         asked = _asked(index, interpretation.words, options)
         found = index.search(asked.sought, _most(options), restricted.filters)
-        retrieved = _retrieved(index, question, restricted, found, asked)
+        retrieved = _explained(index, _retrieved(index, question, restricted, found, asked), asked)
     else:
         # One more, to know whether there are further ones.
         most = min(options.offset + options.max_documents + 1, MAX_CANDIDATES)
@@ -312,6 +332,20 @@ def _as_ranked(asked: _Asked, candidates: Sequence[Candidate]) -> tuple[str, Seq
     return made.question, [replace(candidate, document=document) for candidate, document in pairs]
 
 
+def _explained(index: SearchIndex, retrieved: Retrieved, asked: _Asked) -> Retrieved:
+    """With what retrieval says of the article that is to be explained, if there is one."""
+    options, pmid = retrieved.options, retrieved.options.explained
+    if pmid is None:
+        return retrieved
+    taken = retrieved.candidates
+    retrieval = explain_retrieval(index, asked.sought, pmid, options.filters, taken)
+    known = [*taken]
+    if retrieval.document is not None and all(each.document.pmid != pmid for each in taken):
+        known.append(Candidate(retrieval.document, retrieval.score))
+    words, as_ranked = _as_ranked(asked, known)
+    return replace(retrieved, explaining=Explaining(retrieval, (words, as_ranked or known)))
+
+
 def _most(options: SearchOptions) -> int:
     """How many of the best documents the answer is taken from."""
     if options.order == "date":
@@ -380,6 +414,8 @@ def answer_by_bm25(ranker: Ranker, retrieved: Retrieved, reason: str) -> Answer:
     from bioqa.models.answers.lexical import CALIBRATION, SCALE, rank_lexically
 
     begun = time.perf_counter()
+    # The ranker that failed would be asked again.
+    retrieved = replace(retrieved, explaining=None)
     ranking = retrieved.of_candidates(rank_lexically(*retrieved.item))
     spent = _ms(begun, time.perf_counter())
     return replace(_answer(retrieved, ranking, (CALIBRATION, SCALE), ranker, begun, spent), degraded=reason)
@@ -425,7 +461,16 @@ def _answer(
         next_offset=retrieved.next_offset,
         facets=retrieved.facets,
         emptied=retrieved.emptied,
+        explanation=_explanation(ranker, retrieved, calibration),
     )
+
+
+def _explanation(ranker: Ranker, retrieved: Retrieved, calibration: Calibration) -> Explanation | None:
+    explaining, options = retrieved.explaining, retrieved.options
+    if explaining is None:
+        return None
+    found, item = explaining.retrieval, explaining.item
+    return explain(ranker, found, item, calibration, options.max_documents, options.max_snippets)
 
 
 def _is_whole(retrieved: Retrieved) -> bool:

@@ -2,7 +2,17 @@
 
 from fastapi import FastAPI
 
-from bioqa.app.web import articles, batches, evaluation, exports, help, problems, reference, search
+from bioqa.app.web import (
+    articles,
+    batches,
+    evaluation,
+    explaining,
+    exports,
+    help,
+    problems,
+    reference,
+    search,
+)
 from bioqa.app.web.pages import StaticFolder
 
 UPLOADS = ("/batches", "/evaluate")
@@ -14,7 +24,7 @@ def install(app: FastAPI) -> None:
 
     Call it after the error handlers and all middleware that responds with problems are added.
     """
-    for module in (search, articles, exports, batches, evaluation, help, reference):
+    for module in (search, articles, exports, batches, evaluation, explaining, help, reference):
         app.include_router(module.router)
     app.mount("/static", StaticFolder(), name="static")
     problems.install(app)

@@ -37,6 +37,7 @@ ARGUMENTS: dict[str, list[object]] = {
     "update": ["--from", "releases"],
     "info": [],
     "ask": ["Zinc?"],
+    "explain": ["Is metformin better than placebo?", "90000001"],
     "batch": ["testset", "-o", "submission"],
     "serve": ["--port", 0],
     "mcp": [],
@@ -94,7 +95,7 @@ def test_every_command_is_here() -> None:
 
 
 PRINTING = (
-    "info", "ask", "cite", "evaluate", "compare", "parse", "keys list", "experiment pappas-2021",
+    "info", "ask", "explain", "cite", "evaluate", "compare", "parse", "keys list", "experiment pappas-2021",
     "ranker show",
 )  # fmt: skip
 """Commands that print to stdout here."""

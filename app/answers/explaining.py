@@ -1,0 +1,199 @@
+"""Why an article is, or is not, in an answer: where it stood at each stage, and what that depended on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from bioqa.app.settings import MAX_CANDIDATES
+from bioqa.bioasq.domain import Candidate, Document
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.conditions import HasPmid
+from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.wording import Best, Every, Wording, Words, texts
+from bioqa.models.answers.selection import Calibration
+from bioqa.models.features.words import described
+
+if TYPE_CHECKING:
+    from bioqa.models.explaining import FeatureEffect, RankerExplanation, SelectionExplanation
+
+SHOWN_FEATURES = 10
+"""Those with the largest effects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What was searched for, and how much of the document's BM25 score comes from it: exactly."""
+
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalExplanation:
+    pmid: str
+    document: Document | None
+    """None if the index does not have it."""
+    passes_filters: bool
+    score: float
+    """BM25; 0 if it has none of the words."""
+    rank: int | None
+    """Among all documents that pass the filters; None beyond the first MAX_CANDIDATES."""
+    candidates: int
+    """How many documents were handed to the ranker."""
+    is_candidate: bool
+    last_score: float | None
+    """Of the last candidate."""
+    terms: tuple[Term, ...]
+    """The largest parts first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``ranker`` and ``selection`` say of an article that is no candidate what would have come of it."""
+
+    retrieval: RetrievalExplanation
+    ranker: "RankerExplanation | None"
+    selection: "SelectionExplanation | None"
+    needed: tuple[str, ...]
+    """What would have had to be different for the article, or more of its sentences, to be selected."""
+
+    def described(self, effect: "FeatureEffect") -> str:
+        """A feature's name and what it is."""
+        return described(effect.unit, effect.name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: the document by its title alone."""
+        made = asdict(self)
+        document = self.retrieval.document
+        made["retrieval"]["document"] = None if document is None else document.title
+        return made
+
+
+def explain_retrieval(
+    index: SearchIndex, sought: str | Wording, pmid: str, filters: Filters, candidates: Sequence[Candidate]
+) -> RetrievalExplanation:
+    """Find where BM25 puts a document. ``candidates``: those of the question, best first."""
+    document = index.get([pmid]).get(pmid)
+    last = candidates[-1].score if candidates else None
+    if document is None:
+        return RetrievalExplanation(pmid, None, False, 0.0, None, len(candidates), False, last, ())
+    this_one = NO_FILTERS.restricted(HasPmid(int(pmid)))
+    parts = [*_parts(Words(sought) if isinstance(sought, str) else sought)]
+    whole, *of_parts = index.search_many([sought, *parts], 1, this_one)
+    scored = [Term(_written(part), hits[0].score) for part, hits in zip(parts, of_parts, strict=True) if hits]
+    places = [each.document.pmid for each in candidates]
+    rank = places.index(pmid) + 1 if pmid in places else None
+    passes = index.count(None, filters.restricted(HasPmid(int(pmid)))) > 0
+    if rank is None and passes and whole:
+        found = [each.document.pmid for each in index.search(sought, MAX_CANDIDATES, filters)]
+        rank = found.index(pmid) + 1 if pmid in found else None
+    return RetrievalExplanation(
+        pmid,
+        document,
+        passes,
+        whole[0].score if whole else 0.0,
+        rank,
+        len(candidates),
+        pmid in places,
+        last,
+        tuple(sorted(scored, key=lambda term: -term.score)),
+    )
+
+
+def explain(
+    ranker: Any,
+    retrieval: RetrievalExplanation,
+    item: tuple[str, Sequence[Candidate]],
+    calibration: Calibration,
+    max_documents: int,
+    max_snippets: int,
+) -> Explanation:
+    """``item``: the question and its candidates as the ranker reads them, the article among them."""
+    question, candidates = item
+    place = next((i for i, each in enumerate(candidates) if each.document.pmid == retrieval.pmid), None)
+    if place is None:
+        return Explanation(retrieval, None, None, tuple(_needed(retrieval, None, None)))
+    # Imported here: torch takes seconds to import, which no command should that does not rank.
+    from bioqa.models.explaining import explain_ranking, explain_selection
+
+    of_ranker, ranking = explain_ranking(ranker, question, candidates, place, max_documents)
+    selection = explain_selection(ranking, retrieval.pmid, calibration, max_documents, max_snippets)
+    return Explanation(retrieval, of_ranker, selection, tuple(_needed(retrieval, of_ranker, selection)))
+
+
+def _parts(wording: Wording, weight: float = 1.0) -> Iterator[Wording]:
+    """The summands of a wording: its words, and what is written in several ways."""
+    weight *= wording.weight
+    match wording:
+        case Words(text):
+            yield from (Words(word, weight) for word in text.split())
+        case Every(parts):
+            for part in parts:
+                yield from _parts(part, weight)
+        case Best(ways):
+            yield Best(ways, weight)
+
+
+def _written(part: Wording) -> str:
+    return " / ".join(dict.fromkeys(texts(part))).strip("?.,;:!")
+
+
+def _needed(
+    retrieval: RetrievalExplanation,
+    ranker: "RankerExplanation | None",
+    selection: "SelectionExplanation | None",
+) -> Iterator[str]:
+    if retrieval.document is None:
+        yield "The index does not have the article: load a file of MEDLINE that does."
+        return
+    if not retrieval.passes_filters:
+        yield "The filters exclude the article: ask without them."
+    elif not retrieval.is_candidate:
+        yield _needed_of_bm25(retrieval)
+    if ranker is None or selection is None:
+        return
+    if not selection.selected and selection.last_document_score is not None:
+        gap = selection.last_document_score - ranker.score
+        yield (
+            f"To be among the documents, its score would have to be {gap:.3f} higher: above "
+            f"{selection.last_document_score:.3f}, that of the last one."
+        )
+    for swap in ranker.swaps:
+        yield (
+            f"With that document's {swap.name} ({swap.other:.3f} in place of {swap.value:.3f}) it would be "
+            f"number {swap.rank}."
+        )
+    yield from _needed_of_sentences(selection)
+
+
+def _needed_of_bm25(retrieval: RetrievalExplanation) -> str:
+    if not retrieval.score:
+        return "It has none of the words that were searched for: BM25 cannot find it by this question."
+    place = f"number {retrieval.rank}" if retrieval.rank else f"not among the first {MAX_CANDIDATES:,}"
+    more = ""
+    if retrieval.rank:
+        more = f", or ask for {retrieval.rank} candidates or more"
+    missing = (retrieval.last_score or 0.0) - retrieval.score
+    return (
+        f"BM25 put it {place}: to be among the {retrieval.candidates} candidates, its score would have to be "
+        f"{missing:.3f} higher{more}."
+    )
+
+
+def _needed_of_sentences(selection: "SelectionExplanation") -> Iterator[str]:
+    """What the best sentence that was not selected lacks."""
+    left = next((each for each in selection.sentences if not each.selected), None)
+    if left is None or selection.last_sentence_score is None or not selection.share:
+        return
+    wanted = selection.last_sentence_score / selection.share
+    where = f"Its {'next' if selection.sentences[0].selected else 'best'} sentence"
+    if wanted > 1:
+        yield (
+            f"{where} could not be selected even with a probability of 1: the document's share of "
+            f"{selection.share:.4f} is too small. Its document would need a higher score."
+        )
+    else:
+        yield (
+            f"{where} has a probability of {left.probability:.3f}; beside the document's share of "
+            f"{selection.share:.4f} it would have to be above {wanted:.3f}."
+        )

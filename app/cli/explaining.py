@@ -1,0 +1,129 @@
+"""The command that explains where an article stood in an answer."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from bioqa.app.answers.answering import SearchOptions
+from bioqa.app.answers.explaining import SHOWN_FEATURES, Explanation
+from bioqa.app.answers.opening import open_answerer
+from bioqa.app.cli.console import out, print_json
+from bioqa.app.cli.options import (
+    CandidatesOption,
+    DeviceOption,
+    IndexOption,
+    JsonOption,
+    LiteralOption,
+    RankerOption,
+)
+from bioqa.app.settings import load_settings
+from bioqa.bioasq.domain import Question
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.jsonfile import has_lone_surrogate
+from bioqa.bioasq.trec import pmid as pmid_in
+from bioqa.indexer.search.interpretation import interpret
+
+
+def explain(
+    question: Annotated[str, typer.Argument(help="The question.", show_default=False)],
+    pmid: Annotated[str, typer.Argument(help="An article: its PMID, or its address.", show_default=False)],
+    index: IndexOption = None,
+    ranker: RankerOption = None,
+    max_documents: Annotated[int, typer.Option(min=1, help="Documents that are selected.")] = 10,
+    max_snippets: Annotated[int, typer.Option(min=1, help="Sentences that are selected.")] = 10,
+    candidates: CandidatesOption = None,
+    device: DeviceOption = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Take the question as it is: no tags.")] = False,
+    literal: LiteralOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Explain why an article is, or is not, in the answer to a question.
+
+    Shows where it and its best sentences stood at each stage, what carried them, and what is missing.
+    """
+    if not question.strip() or has_lone_surrogate(question):
+        raise BioqaError("the question is empty or not valid Unicode")
+    settings = load_settings(index=index, ranker=ranker, candidates=candidates, device=device)
+    options = SearchOptions(
+        max_documents,
+        max_snippets,
+        settings.candidates,
+        interpretation=interpret(question, "never" if plain else "auto"),
+        literal=literal,
+        explained=pmid_in(pmid),
+    )
+    answer = open_answerer(settings).answer(Question("", question), options)
+    explanation = answer.explanation
+    if explanation is None:
+        raise BioqaError("the question has no words to rank by: its documents are only listed")
+    if json:
+        print_json(explanation.as_dict())
+        return
+    for line in lines(explanation):
+        out.print(Text(line), soft_wrap=True)
+
+
+def lines(explanation: Explanation) -> Iterator[str]:
+    """The explanation as text."""
+    found = explanation.retrieval
+    yield f"{found.pmid}: {found.document.title if found.document else 'not in the index'}"
+    if found.document is not None:
+        yield from _of_retrieval(explanation)
+    yield from _of_ranker(explanation)
+    yield from _of_selection(explanation)
+    if explanation.needed:
+        yield "\nWhat would have had to be different"
+        yield from (f"  {each}" for each in explanation.needed)
+
+
+def _of_retrieval(explanation: Explanation) -> Iterator[str]:
+    found = explanation.retrieval
+    place = f"number {found.rank}" if found.rank else "not among the best 1,000"
+    kind = "a candidate" if found.is_candidate else "no candidate"
+    yield f"\n1. BM25: {place}, score {found.score:.3f}; {kind} ({found.candidates} are ranked)"
+    yield from (f"  {term.score:+9.3f}  {term.text}" for term in found.terms)
+
+
+def _of_ranker(explanation: Explanation) -> Iterator[str]:
+    ranker = explanation.ranker
+    if ranker is None:
+        return
+    would = "" if explanation.retrieval.is_candidate else ", had it been a candidate"
+    place = f"number {ranker.rank} of {ranker.candidates}"
+    yield f"\n2. {ranker.ranker}: {place}, score {ranker.score:.3f}{would}"
+    while ranker is not None:
+        yield from (f"  {part.effect:+9.3f}  {part.name}" for part in ranker.parts)
+        if ranker.features:
+            sums = "they add up" if ranker.additive else "they depend on each other, and do not add up"
+            yield f"  Effects on the score, each feature set to its mean ({sums}):"
+        for each in ranker.features[:SHOWN_FEATURES]:
+            yield (
+                f"  {each.effect:+9.3f}  {each.unit} {explanation.described(each)} "
+                f"({each.value:.3f}, mean {each.mean:.3f})"
+            )
+        if ranker.words:
+            sums = "they add up to it" if ranker.words_additive else "they do not add up"
+            yield f"  Effects on the score, each word left out of the question ({sums}):"
+        yield from (
+            f"  {each.effect:+9.3f}  {each.word} (without it number {each.rank})" for each in ranker.words
+        )
+        ranker = ranker.first
+        if ranker is not None:
+            yield f"  First ranker, {ranker.ranker}: number {ranker.rank}, score {ranker.score:.3f}"
+
+
+def _of_selection(explanation: Explanation) -> Iterator[str]:
+    selection = explanation.selection
+    if selection is None:
+        return
+    selected = "selected" if selection.selected else "not selected"
+    yield f"\n3. Selection: {selected}; its share is {selection.share:.4f}"
+    for each in selection.sentences:
+        place = f"number {each.rank}" if each.rank else "not compared"
+        yield (
+            f"  {place}{', selected' if each.selected else ''}: probability {each.probability:.3f} × share = "
+            f"{each.score:.5f}"
+        )
+        yield f"    {each.sentence.section} {each.sentence.begin}–{each.sentence.end}: {each.text}"

@@ -1,0 +1,341 @@
+"""Why a ranker put one document where it is: parts, features and words of the question that carried it.
+
+What a score is the sum of is exact. Otherwise one thing is changed at a time and the model asked again
+(ablation): a feature takes its mean over the training data, or a word leaves the question. Such effects add
+up where the model is linear in them, and ``additive`` says whether they did; where things depend on each
+other, they need not.
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from bioqa.bioasq.domain import Candidate, Sentence
+from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.selection import Calibration, probability, select
+from bioqa.models.arrays import Floats
+from bioqa.models.cascade.ranker import Cascade
+from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Features
+from bioqa.models.rankers.batch import Example, collate
+from bioqa.models.reranker import Reranker
+from bioqa.models.text.words import STOP_WORDS
+
+MOST_WORDS = 15
+"""Of a question, that are left out one by one: the ranker runs once for each."""
+
+SHOWN_SENTENCES = 3
+
+_WORD = re.compile(r"[^\W_]+(?:[-'][^\W_]+)*")
+_ADDS_UP = 1e-3
+
+Unit = Literal["document", "sentence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A summand of the score."""
+
+    name: str
+    effect: float
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureEffect:
+    """``effect``: the document's score minus its score if the feature had its mean over the training data, in
+    all of the document's sentences if it is one of theirs.
+    """
+
+    name: str
+    unit: Unit
+    value: float
+    """Before scaling; of a sentence feature, that of the document's best sentence."""
+    mean: float
+    effect: float
+
+
+@dataclass(frozen=True, slots=True)
+class WordEffect:
+    """``effect``: the score minus the score without the word; ``rank``: the document's without it.
+
+    The scores of retrieval stay as they were.
+    """
+
+    word: str
+    effect: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A feature with which the document would be selected: with the last selected one's value of it."""
+
+    name: str
+    value: float
+    other: float
+    rank: int
+    """The document's with the other value."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankerExplanation:
+    """``parts`` add up to the score; there are none where it is no sum."""
+
+    ranker: str
+    score: float
+    rank: int
+    candidates: int
+    parts: tuple[Part, ...]
+    features: tuple[FeatureEffect, ...]
+    """The largest effects first."""
+    additive: bool
+    """Whether the effects of the features add up to what they do together."""
+    words: tuple[WordEffect, ...]
+    words_additive: bool
+    """Whether the effects of the words add up to the score: then they are its parts, exactly."""
+    swaps: tuple[Swap, ...]
+    first: "RankerExplanation | None" = None
+    """Of a cascade's first ranker."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceStanding:
+    """``rank`` among all sentences of the selected documents; None if its document is not selected."""
+
+    sentence: Sentence
+    text: str
+    probability: float
+    """Of the sentence alone: sigmoid(c·s + o)."""
+    score: float
+    """Of the selection: the probability times the document's share."""
+    rank: int | None
+    selected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionExplanation:
+    selected: bool
+    last_document_score: float | None
+    """The ranker's score of the last document that was selected."""
+    share: float
+    """The document's, by which its sentences' probabilities are multiplied; they add up to 1."""
+    last_sentence_score: float | None
+    sentences: tuple[SentenceStanding, ...]
+    """The best of the document."""
+
+
+def explain_ranking(
+    ranker: Any, question: str, candidates: Sequence[Candidate], place: int, selected: int
+) -> tuple[RankerExplanation, Ranking]:
+    """Explain the score of the candidate at ``place``, of which ``selected`` are chosen; and the ranking.
+
+    ``ranker``: any that ranks; the more of its kind is known, the more is explained.
+    """
+    ranking = ranker.rank(question, candidates)
+    pmid = candidates[place].document.pmid
+    rank, ranked = _find(ranking, pmid)
+    last = ranking.documents[:selected][-1] if rank > selected > 0 else None
+    parts: tuple[Part, ...] = ()
+    features: tuple[FeatureEffect, ...] = ()
+    swaps: tuple[Swap, ...] = ()
+    words: tuple[WordEffect, ...] = ()
+    additive, first = False, None
+    if isinstance(ranker, Cascade):
+        first, of_first = explain_ranking(ranker.first, question, candidates, place, selected)
+        parts = _cascade_parts(ranker, ranked, _find(of_first, pmid)[1])
+    else:
+        if isinstance(ranker, Reranker):
+            features, additive, swaps = _features(ranker, question, candidates, place, ranking, last)
+        # An encoder would read all candidates once for each word.
+        if not (isinstance(ranker, Reranker) and ranker.reads_pieces):
+            words = tuple(_words(ranker, question, candidates, pmid, ranked.score))
+    explained = RankerExplanation(
+        ranker.name,
+        ranked.score,
+        rank,
+        len(candidates),
+        parts,
+        features,
+        additive,
+        words,
+        _adds_up([each.effect for each in words], ranked.score),
+        swaps,
+        first,
+    )
+    return explained, ranking
+
+
+def explain_selection(
+    ranking: Ranking, pmid: str, calibration: Calibration, max_documents: int, max_snippets: int
+) -> SelectionExplanation:
+    """Where the document and its best sentences stood when the answer was selected.
+
+    A document that was not selected gets the share that it would have had beside those that were.
+    """
+    chosen = ranking.documents[:max_documents]
+    rank, ranked = _find(ranking, pmid)
+    selected = rank <= len(chosen)
+    beside = chosen if selected else (*chosen, ranked)
+    shifted = calibration.document_scale * np.array([each.score for each in beside], dtype=np.float64)
+    shares = np.exp(shifted - shifted.max())
+    shares /= shares.sum()
+    ordered = select(Ranking(beside), calibration, len(beside), sys.maxsize).sentences
+    rivals = ordered if selected else [each for each in ordered if each.document.pmid != pmid]
+    last = rivals[:max_snippets]
+    probabilities = probability(ranked.sentence_scores, calibration).tolist()
+    of_sentence = dict(zip(ranked.document.sentences, probabilities, strict=True))
+    standing = [
+        SentenceStanding(
+            each.sentence,
+            each.text,
+            of_sentence[each.sentence],
+            each.score,
+            place if selected else None,
+            selected and place <= max_snippets,
+        )
+        for place, each in enumerate(ordered, start=1)
+        if each.document.pmid == pmid
+    ]
+    return SelectionExplanation(
+        selected,
+        chosen[-1].score if chosen else None,
+        float(shares[min(rank, len(beside)) - 1]),
+        last[-1].score if last else None,
+        tuple(standing[:SHOWN_SENTENCES]),
+    )
+
+
+def _find(ranking: Ranking, pmid: str) -> tuple[int, RankedDocument]:
+    return next(
+        (rank, each) for rank, each in enumerate(ranking.documents, start=1) if each.document.pmid == pmid
+    )
+
+
+def _cascade_parts(ranker: Cascade, ranked: RankedDocument, first: RankedDocument) -> tuple[Part, ...]:
+    """As ``bioqa.models.cascade.ranker.Combination`` adds them."""
+    best = max(ranked.sentence_scores, default=0.0) * ranker.combination.document_weight
+    return (
+        Part(f"score of {ranker.first.name}", first.score),
+        Part("its best sentence, weighted", best),
+        Part("the encoder's judgement of the document, weighted", ranked.score - first.score - best),
+    )
+
+
+def _words(
+    ranker: Any, question: str, candidates: Sequence[Candidate], pmid: str, score: float
+) -> list[WordEffect]:
+    """The largest effects first."""
+    found = []
+    for word in _content_words(question):
+        without = re.sub(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", " ", question, flags=re.IGNORECASE)
+        rank, ranked = _find(ranker.rank(without, candidates), pmid)
+        found.append(WordEffect(word, score - ranked.score, rank))
+    return sorted(found, key=lambda each: -abs(each.effect))
+
+
+def _content_words(question: str) -> list[str]:
+    words = {word.lower(): word for word in _WORD.findall(question) if word.lower() not in STOP_WORDS}
+    return [*words.values()][:MOST_WORDS]
+
+
+def _features(
+    ranker: Reranker,
+    question: str,
+    candidates: Sequence[Candidate],
+    place: int,
+    ranking: Ranking,
+    last: RankedDocument | None,
+) -> tuple[tuple[FeatureEffect, ...], bool, tuple[Swap, ...]]:
+    example, raw = ranker.example(question, candidates)
+    alone = example.take([place])
+    documents, sentences = alone.features.documents.shape[1], alone.features.sentences.shape[1]
+    # Scaled features are 0 at their means.
+    changes = [_with_document(alone, [column], 0.0) for column in range(documents)]
+    if len(alone.features.sentences):
+        changes += [_with_sentences(alone, [column]) for column in range(sentences)]
+    else:
+        sentences = 0
+    nothing = _with_sentences(_with_document(alone, [*range(documents)], 0.0), [*range(sentences)])
+    lent = []
+    if last is not None:
+        other = next(i for i, each in enumerate(candidates) if each.document.pmid == last.document.pmid)
+        theirs = example.take([other]).features.documents[0]
+        lent = [_with_document(alone, [column], float(theirs[column])) for column in range(documents)]
+    score, *changed = _scores(ranker, [alone, *changes, nothing, *lent])
+    effects = [score - each for each in changed[: len(changes)]]
+    values = _values(raw, example, place, sentences, ranking, candidates)
+    scaling = ranker.checkpoint.scaling
+    names = [("document", name) for name in DOCUMENT_FEATURES[:documents]]
+    names += [("sentence", name) for name in SENTENCE_FEATURES[:sentences]]
+    means = [*scaling.document_mean[:documents].tolist(), *scaling.sentence_mean[:sentences].tolist()]
+    made = [
+        FeatureEffect(name, "document" if unit == "document" else "sentence", value, mean, effect)
+        for (unit, name), value, mean, effect in zip(names, values, means, effects, strict=True)
+    ]
+    additive = _adds_up(effects, score - changed[len(changes)])
+    swaps = []
+    if last is not None:
+        others = [
+            each.score for each in ranking.documents if each.document.pmid != candidates[place].document.pmid
+        ]
+        for column, lifted in enumerate(changed[len(changes) + 1 :]):
+            if lifted > last.score:
+                other_value = float(raw.documents[other][column])
+                rank = 1 + sum(each > lifted for each in others)
+                swaps.append(Swap(DOCUMENT_FEATURES[column], values[column], other_value, rank))
+    return tuple(sorted(made, key=lambda each: -abs(each.effect))), additive, tuple(swaps)
+
+
+def _values(
+    raw: Features,
+    example: Example,
+    place: int,
+    sentences: int,
+    ranking: Ranking,
+    candidates: Sequence[Candidate],
+) -> list[float]:
+    """Features before scaling: the document's, and those of its best sentence."""
+    documents = example.features.documents.shape[1]
+    values: list[float] = raw.documents[place, :documents].tolist()
+    if sentences:
+        ranked = _find(ranking, candidates[place].document.pmid)[1]
+        begin = int(example.unit_counts[:place].sum())
+        best = begin + int(np.argmax(ranked.sentence_scores)) if ranked.sentence_scores else begin
+        values += raw.sentences[best, :sentences].tolist()
+    return values
+
+
+def _scores(ranker: Reranker, examples: Sequence[Example]) -> list[float]:
+    batch = collate(examples, ranker.checkpoint.vocabulary)
+    with torch.inference_mode():
+        scores: list[float] = ranker.checkpoint.model(batch).documents.double().tolist()
+    return scores
+
+
+def _with_document(example: Example, columns: Sequence[int], value: float) -> Example:
+    return replace(
+        example,
+        features=Features(_filled(example.features.documents, columns, value), example.features.sentences),
+    )
+
+
+def _with_sentences(example: Example, columns: Sequence[int]) -> Example:
+    return replace(
+        example,
+        features=Features(example.features.documents, _filled(example.features.sentences, columns, 0.0)),
+    )
+
+
+def _filled(values: Floats, columns: Sequence[int], value: float) -> Floats:
+    changed = values.copy()
+    changed[:, list(columns)] = value
+    return changed
+
+
+def _adds_up(effects: Sequence[float], whole: float) -> bool:
+    scale = max(1.0, sum(map(abs, effects)))
+    return bool(effects) and abs(sum(effects) - whole) <= _ADDS_UP * scale

@@ -1,0 +1,132 @@
+"""Where an article stood: in BM25 exactly, in the ranking, in the selection."""
+
+import json
+import pickle
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bioqa.app.answers.answering import Answerer, SearchOptions, answer_by_bm25, retrieve
+from bioqa.app.answers.explaining import Explanation
+from bioqa.bioasq.domain import Question
+from bioqa.indexer.search.filters import Filters
+from bioqa.indexer.search.interpretation import interpret
+from bioqa.indexer.search.tantivy import TantivyIndex
+from tests.app.rankers import LexicalRanker
+
+BODY = "Does metformin cause improvement in adults?"
+
+
+@pytest.fixture(scope="module")
+def index(index_folder: Path) -> Iterator[TantivyIndex]:
+    with TantivyIndex.open(index_folder) as index:
+        yield index
+
+
+@pytest.fixture
+def asking(index: TantivyIndex) -> Answerer:
+    return Answerer(index, LexicalRanker())
+
+
+def explained(asking: Answerer, pmid: str, body: str = BODY, **options: Any) -> Explanation:
+    found = asking.answer(Question("q", body), replace(SearchOptions(explained=pmid), **options)).explanation
+    assert found is not None
+    return found
+
+
+def test_parts_of_bm25_add_up_to_the_index_own_score(asking: Answerer, index: TantivyIndex) -> None:
+    sought = retrieve(index, Question("q", BODY))
+    for place, candidate in enumerate(sought.candidates[:12], start=1):
+        found = explained(asking, candidate.document.pmid).retrieval
+        assert found.rank == place
+        assert found.score == pytest.approx(candidate.score)
+        assert sum(term.score for term in found.terms) == pytest.approx(found.score, abs=1e-4)
+        assert found.is_candidate
+    assert {term.text for term in explained(asking, sought.candidates[0].document.pmid).retrieval.terms} >= {
+        "metformin"
+    }
+
+
+def test_parts_of_what_is_written_in_several_ways_add_up_too(asking: Answerer, index: TantivyIndex) -> None:
+    body = "What is the cause of the improvment, tumour or placebo-controlled doses?"
+    (first, *_) = retrieve(index, Question("q", body)).candidates
+    found = explained(asking, first.document.pmid, body).retrieval
+    assert sum(term.score for term in found.terms) == pytest.approx(first.score, abs=1e-4)
+
+
+def test_ranking_and_selection_are_those_of_the_answer(asking: Answerer) -> None:
+    answer = asking.answer(Question("q", BODY))
+    for place, ranked in enumerate(answer.documents, start=1):
+        found = explained(asking, ranked.document.pmid)
+        assert found.ranker is not None
+        assert found.selection is not None
+        assert found.ranker.rank == place
+        assert found.ranker.score == pytest.approx(ranked.own_score)
+        assert found.selection.selected
+        chosen = [each.text for each in answer.sentences if each.document.pmid == ranked.document.pmid]
+        assert [each.text for each in found.selection.sentences if each.selected] == chosen[:3]
+
+
+def test_an_article_that_bm25_did_not_bring(asking: Answerer, index: TantivyIndex) -> None:
+    everything = retrieve(index, Question("q", BODY)).candidates
+    pmid = everything[20].document.pmid
+    found = explained(asking, pmid, candidates=5)
+    assert (found.retrieval.rank, found.retrieval.is_candidate) == (21, False)
+    assert found.retrieval.candidates == 5
+    assert found.retrieval.last_score == pytest.approx(everything[4].score)
+    gap = everything[4].score - everything[20].score
+    assert found.needed[0] == (
+        f"BM25 put it number 21: to be among the 5 candidates, its score would have to be {gap:.3f} higher, "
+        "or ask for 21 candidates or more."
+    )
+    # As if it had been one.
+    assert found.ranker is not None
+    assert found.ranker.candidates == 6
+
+
+def test_articles_that_cannot_be_found(asking: Answerer) -> None:
+    absent = explained(asking, "123")
+    assert absent.retrieval.document is None
+    assert (absent.ranker, absent.selection) == (None, None)
+    assert absent.needed == ("The index does not have the article: load a file of MEDLINE that does.",)
+    no_word = explained(asking, "90000040", "zebra metformin")
+    assert (no_word.retrieval.score, no_word.retrieval.rank, no_word.retrieval.terms) == (0.0, None, ())
+    assert no_word.needed[0].startswith("It has none of the words that were searched for")
+    without = explained(
+        asking, "90000007", filters=Filters(has_abstract=True, undated=False, types=("Review",))
+    )
+    assert not without.retrieval.passes_filters
+    assert without.needed[0] == "The filters exclude the article: ask without them."
+
+
+def test_what_the_selection_lacks_is_said(asking: Answerer) -> None:
+    answer = asking.answer(Question("q", BODY), SearchOptions(max_documents=40))
+    last = answer.documents[-1].document.pmid
+    found = explained(asking, last)
+    assert found.ranker is not None
+    assert found.selection is not None
+    assert not found.selection.selected
+    gap = (found.selection.last_document_score or 0) - found.ranker.score
+    assert any(f"would have to be {gap:.3f} higher" in each for each in found.needed)
+    assert any("sentence" in each for each in found.needed)
+
+
+def test_without_words_there_is_nothing_to_explain(asking: Answerer) -> None:
+    options = SearchOptions(explained="90000001", interpretation=interpret("90000001[pmid]", "auto"))
+    assert asking.answer(Question("q", "90000001[pmid]"), options).explanation is None
+
+
+def test_a_ranker_that_failed_is_not_asked_again(index: TantivyIndex) -> None:
+    retrieved = retrieve(index, Question("q", BODY), SearchOptions(explained="90000001"))
+    assert answer_by_bm25(LexicalRanker(), retrieved, "it failed").explanation is None
+
+
+def test_an_explanation_goes_through_processes_and_json(asking: Answerer) -> None:
+    found = explained(asking, "90000001")
+    assert pickle.loads(pickle.dumps(found)) == found
+    made = json.loads(json.dumps(found.as_dict()))
+    assert made["retrieval"]["document"].startswith("Effects of metformin")
+    assert made["ranker"]["rank"] == (found.ranker and found.ranker.rank)
