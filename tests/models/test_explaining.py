@@ -18,14 +18,15 @@ from bioqa.models.cascade.ranker import Cascade, Combination, Speed
 from bioqa.models.cascade.ranker import Tuned as TunedCascade
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.explaining import explain_ranking, explain_selection
-from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES
+from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, feature_counts
 from bioqa.models.rankers.batch import Batch, collate
 from bioqa.models.rankers.heads import Scores
+from bioqa.models.rankers.registry import ARCHITECTURES, build, settings_of
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.tokens import DocumentTokens, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 from tests.models.encoders.tiny import tiny_encoder
-from tests.models.toys import ToyIndex
+from tests.models.toys import ToyIndex, toy_settings
 
 BODY = "Which drug cures zelosis?"
 
@@ -218,11 +219,28 @@ def test_rankers_of_documents_alone_have_no_sentence_features(
 
 @pytest.fixture
 def make_pdrmm() -> Callable[[Checkpoint], Reranker]:
-    from bioqa.models.rankers.registry import build, settings_of
-
     def made(trained: Checkpoint) -> Reranker:
         settings = settings_of("pdrmm", dimensions=6)
         model = build(settings, torch.from_numpy(trained.vocabulary.vectors)).eval()
         return Reranker(replace(trained, settings=settings, model=model), name="pdrmm")
 
     return made
+
+
+@pytest.mark.parametrize("ranker", [name for name, kind in ARCHITECTURES.items() if kind.reads == "vectors"])
+def test_every_ranker_without_an_encoder_is_explained(
+    trained: Checkpoint, candidates: list[Candidate], ranker: str
+) -> None:
+    settings = toy_settings(ranker)
+    torch.manual_seed(3)
+    model = build(settings, torch.from_numpy(trained.vocabulary.vectors)).eval()
+    loaded = Reranker(replace(trained, settings=settings, model=model), name=ranker)
+    explained, ranking = explain_ranking(loaded, BODY, candidates, 1, 3)
+    assert ranking.documents[explained.rank - 1].document == candidates[1].document
+    of_documents, of_sentences = feature_counts(settings.reading.features)
+    of_sentences = of_sentences if ARCHITECTURES[ranker].units == "sentences" else 0
+    assert len(explained.features) == of_documents + of_sentences
+    assert np.isfinite([each.effect for each in explained.features]).all()
+    assert len(explained.words) == 3
+    if ranker == "linear":
+        assert explained.additive

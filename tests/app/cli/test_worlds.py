@@ -125,12 +125,12 @@ def test_a_reader_that_has_enough_is_no_fault_and_nothing_is_said(
     assert (result.code, result.err) == (2, "")
 
 
-SEARCHING = ("info", "ask", "cite", "batch", "index", "demo")
+SEARCHING = ("info", "ask", "explain", "cite", "batch", "index", "demo")
 """Commands that use the settings of Elasticsearch."""
 
 
 @pytest.mark.parametrize(
-    "name", [*PRINTING, *SEARCHING[3:], "validate", "synonyms", "trec run", "trec golden", "keys revoke"]
+    "name", [*PRINTING, *SEARCHING[4:], "validate", "synonyms", "trec run", "trec golden", "keys revoke"]
 )
 def test_settings_that_are_not_used_end_nothing(
     world: Run, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -180,7 +180,7 @@ SECRETS = {
 
 @pytest.mark.parametrize("variable", SECRETS)
 @pytest.mark.parametrize(
-    "name", ["info", "ask", "cite", "batch", "index", "update", "demo", "serve", "mcp", "train"]
+    "name", ["info", "ask", "explain", "cite", "batch", "index", "update", "demo", "serve", "mcp", "train"]
 )
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_a_secret_that_cannot_be_sent_is_not_shown(
@@ -194,7 +194,9 @@ def test_a_secret_that_cannot_be_sent_is_not_shown(
     fails(world(*arguments), f"{variable}: character {len(MARKER) + 1} is ")
 
 
-@pytest.mark.parametrize("name", ["info", "ask", "cite", "batch", "index", "update", "demo", "train"])
+@pytest.mark.parametrize(
+    "name", ["info", "ask", "explain", "cite", "batch", "index", "update", "demo", "train"]
+)
 def test_a_secret_is_not_shown_where_the_server_is_away(
     world: Run, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,7 +236,7 @@ def test_broken_addresses(world: Run, name: str, address: str) -> None:
     fails(world(*line(name), "--index", address))
 
 
-@pytest.mark.parametrize("name", ["info", "index", "update", "ask"])
+@pytest.mark.parametrize("name", ["info", "index", "update", "ask", "explain"])
 def test_a_host_without_address(world: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(-2, "Name or service not known")
@@ -319,7 +321,7 @@ def test_collectors_that_are_none(world: Run, endpoint: str, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("name", "option"),
     [
-        *((name, "--index") for name in ("demo", "index", "update", *SEARCHING[:3], "serve", "mcp", "train")),
+        *((name, "--index") for name in ("demo", "index", "update", *SEARCHING[:4], "serve", "mcp", "train")),
         *((name, "-o") for name in ("batch", "vocabulary", "train", "train-cascade")),
         *((name, "--file") for name in ("keys new", "keys list", "keys revoke")),
         ("update", "--cache"),

@@ -381,6 +381,8 @@ PATHS = (
     "/batches",
     "batch",
     "/evaluate",
+    f"/explain?q={QUESTION}&pmid=90000001",
+    f"/explain?q={QUESTION}&pmid=123",
 )
 
 
