@@ -89,6 +89,8 @@ class Journal:
     issn: str = ""
     nlm_id: str = ""
     """NlmUniqueID of its entry in NLM's catalogue."""
+    issn_kind: str = ""
+    """Print or Electronic, or Linking, which stands for both; empty if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

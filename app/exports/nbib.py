@@ -55,7 +55,8 @@ def _fields(document: Document) -> Iterator[tuple[str, str]]:
     journal = metadata.journal
     yield "PMID", document.pmid
     yield "STAT", metadata.status
-    yield "IS", f"{journal.issn} (Linking)" if journal.issn else ""
+    # A kind has to be named, also of an index that has none.
+    yield "IS", f"{journal.issn} ({journal.issn_kind or 'Linking'})" if journal.issn else ""
     yield "VI", metadata.volume
     yield "IP", metadata.issue
     yield "DP", date_text(document)

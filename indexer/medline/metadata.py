@@ -143,12 +143,22 @@ def _orcid(text: str) -> str:
 
 
 def _journal(journal: dict[str, etree._Element], catalogue: dict[str, etree._Element]) -> list[str]:
+    issn, kind = _issn(journal.get("ISSN"), catalogue.get("ISSNLinking"))
     return [
         text_of(catalogue.get("MedlineTA")) or text_of(journal.get("ISOAbbreviation")).replace(".", ""),
         text_of(journal.get("Title")),
-        text_of(journal.get("ISSN")) or text_of(catalogue.get("ISSNLinking")),
+        issn,
         text_of(catalogue.get("NlmUniqueID")),
+        kind,
     ]
+
+
+def _issn(issue: etree._Element | None, linking: etree._Element | None) -> tuple[str, str]:
+    """The ISSN and its kind."""
+    if issue is not None and (found := text_of(issue)):
+        return found, issue.get("IssnType", "")
+    found = text_of(linking)
+    return found, "Linking" if found else ""
 
 
 def _pages(pagination: etree._Element | None) -> str:

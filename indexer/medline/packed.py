@@ -303,7 +303,9 @@ _LONGEST = 2**32
 _PACK: dict[str, Callable[[Any], Any]] = {
     "authors": lambda authors: [author_values(author) for author in authors],
     "authors_complete": int,
-    "journal": lambda journal: _short([journal.abbreviation, journal.title, journal.issn, journal.nlm_id]),
+    "journal": lambda journal: _short(
+        [journal.abbreviation, journal.title, journal.issn, journal.nlm_id, journal.issn_kind]
+    ),
     "volume": str,
     "issue": str,
     "pages": str,

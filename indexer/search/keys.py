@@ -121,9 +121,11 @@ def _language_keys(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 15)
-def _journal_keys(abbreviation: str = "", title: str = "", *numbers: str) -> tuple[str, ...]:
+def _journal_keys(
+    abbreviation: str = "", title: str = "", issn: str = "", nlm_id: str = "", issn_kind: str = ""
+) -> tuple[str, ...]:
     # "Lancet (London, England)" is asked for as "Lancet".
-    names = (abbreviation, title, title.partition(" (")[0], *numbers)
+    names = (abbreviation, title, title.partition(" (")[0], issn, nlm_id)
     return tuple(key(Kind.JOURNAL, name) for name in names if name)
 
 

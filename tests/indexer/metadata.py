@@ -20,7 +20,7 @@ FULL = Metadata(
         Author("Ørsted"),
     ),
     authors_complete=False,
-    journal=Journal("Invent J", "Inventions: a journal", "0000-0019", "0000001"),
+    journal=Journal("Invent J", "Inventions: a journal", "0000-0019", "0000001", "Electronic"),
     volume="12",
     issue="Suppl 1",
     pages="101-9",

@@ -1,6 +1,7 @@
 """NBIB, as the package nbib reads it."""
 
 import re
+from dataclasses import replace
 from datetime import datetime
 
 import nbib as reader
@@ -108,3 +109,12 @@ def test_wrapped_lines_can_be_joined_again(spaces: str) -> None:
     begin = next(number for number, line in enumerate(lines) if line.startswith("AB  - "))
     assert len(lines) > begin + 3 or spaces != " "
     assert " ".join(line[6:] for line in lines[begin:]) == abstract
+
+
+@pytest.mark.parametrize(("kind", "attribute"), [("Print", "print_issn"), ("Electronic", "electronic_issn")])
+def test_the_kind_of_an_issn_is_named(kind: str, attribute: str) -> None:
+    journal = replace(RICH.metadata.journal, issn_kind=kind)
+    written = nbib([replace(RICH, metadata=replace(RICH.metadata, journal=journal))])
+    assert tags(written, "IS") == [f"0305-1048 ({kind})"]
+    (record,) = reader.read(written)
+    assert record[attribute] == "0305-1048"
