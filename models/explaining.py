@@ -217,12 +217,15 @@ def _find(ranking: Ranking, pmid: str) -> tuple[int, RankedDocument]:
 
 def _cascade_parts(ranker: Cascade, ranked: RankedDocument, first: RankedDocument) -> tuple[Part, ...]:
     """As ``bioqa.models.cascade.ranker.Combination`` adds them."""
-    best = max(ranked.sentence_scores, default=0.0) * ranker.combination.document_weight
-    return (
-        Part(f"score of {ranker.first.name}", first.score),
-        Part("its best sentence, weighted", best),
-        Part("the encoder's judgement of the document, weighted", ranked.score - first.score - best),
+    weights = ranker.combination
+    best = max(ranked.sentence_scores, default=0.0) * weights.document_weight
+    rest = ranked.score - first.score - best
+    parts = (
+        (1.0, Part(f"score of {ranker.first.name}", first.score)),
+        (weights.document_weight, Part("its best sentence, weighted", best)),
+        (weights.relevance_weight, Part("the encoder's judgement of the document, weighted", rest)),
     )
+    return tuple(part for weight, part in parts if weight)
 
 
 def _words(

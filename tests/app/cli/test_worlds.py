@@ -321,7 +321,7 @@ def test_collectors_that_are_none(world: Run, endpoint: str, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("name", "option"),
     [
-        *((name, "--index") for name in ("demo", "index", "update", *SEARCHING[:4], "serve", "mcp", "train")),
+        *((name, "--index") for name in ("demo", "index", "update", *SEARCHING[:5], "serve", "mcp", "train")),
         *((name, "-o") for name in ("batch", "vocabulary", "train", "train-cascade")),
         *((name, "--file") for name in ("keys new", "keys list", "keys revoke")),
         ("update", "--cache"),
