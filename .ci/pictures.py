@@ -71,6 +71,7 @@ def page(index: Path) -> None:
         view = browser.new_page(viewport={"width": 1040, "height": 720})
         for _ in range(3):  # the first question is slower
             view.goto(f"http://127.0.0.1:8765/?q={QUESTION}")
+            view.wait_for_selector("nav.counted")
         view.screenshot(path=PICTURES / "page.png")
         browser.close()
     server.should_exit = True
