@@ -30,6 +30,8 @@ from bioqa.bioasq.domain import Candidate, Response
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.jsonfile import write_json
 from bioqa.indexer.opening import open_index
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.rewriting import rewritten
 from bioqa.models.answers.evidence import DOCUMENTS, FITTED, Estimator, Evidence, evidence
 from bioqa.models.answers.lexical import CALIBRATION, rank_lexically
 from bioqa.models.answers.ranking import Ranking
@@ -41,7 +43,6 @@ from bioqa.models.reranker import Reranker
 from bioqa.models.text.background import background
 from bioqa.models.text.identification import foreign_language
 from bioqa.models.text.words import STOP_WORDS
-from bioqa.models.training.data import Searcher
 
 QUESTIONS = Path(__file__).with_name("questions")
 CANDIDATES = 100
@@ -154,15 +155,25 @@ class Ranker:
 
 
 def gather(
-    part: str, questions: Iterable[Asked], index: Searcher, rankers: Sequence[Ranker]
+    part: str, questions: Iterable[Asked], index: SearchIndex, rankers: Sequence[Ranker]
 ) -> Iterator[Case]:
-    """Answer the questions. Those as asked count only if a gold document is among the best."""
+    """Answer the questions as the service does. Those as asked count if a gold document is among the best."""
     for each in questions:
-        found = index.search(each.question, CANDIDATES + len(each.gold))
+        reading = index.read(each.question)
+        found = index.search(reading.wording, CANDIDATES + len(each.gold))
         if each.kind == "without gold":
             found = [candidate for candidate in found if candidate.document.url not in each.gold]
+        found = found[:CANDIDATES]
+        originals = {candidate.document.url: candidate.document for candidate in found}
+        made = rewritten(reading, [*originals.values()])
+        as_ranked = [
+            replace(candidate, document=document)
+            for candidate, document in zip(found, made.documents, strict=True)
+        ]
         for ranker in rankers:
-            ranking = ranker.rank(each.question, found[:CANDIDATES])
+            ranking = ranker.rank(made.question, as_ranked)
+            of_originals = (replace(r, document=originals[r.document.url]) for r in ranking.documents)
+            ranking = replace(ranking, documents=tuple(of_originals))
             best = {ranked.document.url for ranked in ranking.documents[:DOCUMENTS]}
             kind = each.kind
             if kind in ANSWERABLE and not best & each.gold:
@@ -172,9 +183,9 @@ def gather(
                 continue
             begun = time.thread_time()
             language = foreign_language(each.question)
-            made = evidence(each.question, ranking, ranker.calibration, language)
+            of_answer = evidence(made.question, ranking, ranker.calibration, language)
             ms = 1000 * (time.thread_time() - begun)
-            yield Case(part, kind, ranker.name, each.question, made, ms)
+            yield Case(part, kind, ranker.name, each.question, of_answer, ms)
 
 
 def gathered(

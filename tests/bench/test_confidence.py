@@ -1,6 +1,7 @@
 """The bench that fits the estimate of whether an answer answers."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import numpy as np
 import pytest
 
 from bench import confidence as bench
+from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.evidence import Estimator, Evidence
-from tests.models.toys import GOLDEN, ToyIndex
+from tests.models.toys import DOCUMENTS, GOLDEN
 
 GOOD = Evidence(1.0, 1.0, 0.5, 1.0, 1.0, 3.0, 3.0, 0.0, 0.0, 0.5, 0.0)
 BAD = Evidence(0.1, 0.2, 0.1, 0.3, 0.1, 1.0, 3.0, 0.6, 0.0, 0.0, 0.0)
@@ -26,11 +29,19 @@ CASES = [
 ]
 
 
-def test_answers_of_all_kinds_are_gathered() -> None:
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[TantivyIndex]:
+    with TantivyIndex.create(tmp_path / "index") as made:
+        made.apply([Upsert(document) for document in DOCUMENTS])
+        made.commit()
+        yield made
+
+
+def test_answers_of_all_kinds_are_gathered(index: TantivyIndex) -> None:
     questions = [*bench.asked("test", GOLDEN)]
     assert {each.kind for each in questions} >= {"asked", "foreign", "subjects", "strings"}
     some = [each for each in questions if each.gold] + questions[-3:]
-    made = [*bench.gather("test", some, ToyIndex(), [bench.Ranker("bm25")])]
+    made = [*bench.gather("test", some, index, [bench.Ranker("bm25")])]
     assert len(made) == len(some)
     assert [each.evidence is None for each in made[-3:]] == [True] * 3  # random strings find nothing
     assert all(each.ms >= 0 for each in made)
@@ -44,19 +55,19 @@ def test_what_is_trained_on_is_not_what_is_tested_on() -> None:
         assert not train & test
 
 
-def test_gold_documents_are_taken_out() -> None:
+def test_gold_documents_are_taken_out(index: TantivyIndex) -> None:
     gold = frozenset(GOLDEN[0].documents)
     question = GOLDEN[0].question.body
     (kept,) = bench.gather(
         "dev",
         [bench.Asked("asked", question, gold)],
-        ToyIndex(),
+        index,
         [bench.Ranker("bm25")],
     )
     (without,) = bench.gather(
         "dev",
         [bench.Asked("without gold", question, gold)],
-        ToyIndex(),
+        index,
         [bench.Ranker("bm25")],
     )
     assert kept.evidence != without.evidence

@@ -127,7 +127,9 @@ def test_null_is_a_default_over_http_too(client: TestClient, path: str, name: st
 
 @pytest.mark.parametrize(("path", "field"), [("validate", "testset"), ("evaluate", "editions")])
 def test_null_is_a_default_of_files_too(client: TestClient, path: str, field: str) -> None:
-    file = {"questions": [{"id": "a", "body": BODY, "documents": [], "snippets": []}]}
+    # Without a document it would be no golden file.
+    document = "http://www.ncbi.nlm.nih.gov/pubmed/1"
+    file = {"questions": [{"id": "a", "body": BODY, "documents": [document], "snippets": []}]}
     body = {"submission": file, "golden": file, field: None}
     assert client.post(f"/v1/bioasq/{path}", json=body).status_code == 200
 
