@@ -118,8 +118,12 @@ def test_one_id_is_not_repeated_in_full_in_every_fault(client: TestClient) -> No
 
 
 def test_missing_ids_are_shortened_counted_and_bounded(client: TestClient) -> None:
-    golden = [{"id": f"{n}" + "x" * 500, "type": "list", "body": "b", "documents": []} for n in range(1200)]
-    ours = [{"id": "other", "documents": []}]
+    documents = ["http://www.ncbi.nlm.nih.gov/pubmed/1"]
+    ours = [{"id": "answered", "documents": documents}]
+    golden = [
+        {"id": each, "type": "list", "body": "b", "documents": documents}
+        for each in ("answered", *(f"{n}" + "x" * 500 for n in range(1200)))
+    ]
     given = {"submission": {"questions": ours}, "golden": {"questions": golden}, "editions": [5, 8]}
     for measures in client.post("/v1/bioasq/evaluate", json=given).json()["measures"]:
         assert measures["missing_questions"] == 1200
