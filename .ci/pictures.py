@@ -30,7 +30,7 @@ from bioqa.bioasq.domain import Question  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 CHROMIUM = "/usr/bin/chromium"
-QUESTION = "Which genes influence the dose of warfarin?"
+QUESTION = "Is celiac disease associated with HLA-DQ2?"
 # As rich writes it, but for the font that a viewer would fetch from elsewhere.
 SVG = re.sub(r"@font-face \{\{.*?\}\}\n", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
 

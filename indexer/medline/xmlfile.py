@@ -96,7 +96,8 @@ class _Counted(io.RawIOBase):
         return data
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # of any buffer
-        data = self.read(len(buffer))
+        # Less than isal asks for, half a megabyte, so that the position is told often enough.
+        data = self.read(min(len(buffer), io.DEFAULT_BUFFER_SIZE))
         buffer[: len(data)] = data
         return len(data)
 
