@@ -193,11 +193,15 @@ class SearchRequest(SearchFilters):
             description="date: the candidates by date, the newest first, and those without a date last.",
         )
     )
-    offset: Annotated[Offset, BeforeValidator(null_is(0), json_schema_input_type=Offset | None)] = Field(
-        default=0,
-        description="For further results: next_offset of the answer before. Each run of candidates is ranked "
-        "by itself, and an answer ends where a run does.",
-    )
+    # The description is inside: before 2.12, pydantic loses validators of a field that is given a Field.
+    offset: Annotated[
+        Offset,
+        BeforeValidator(null_is(0), json_schema_input_type=Offset | None),
+        Field(
+            description="For further results: next_offset of the answer before. Each run of candidates is "
+            "ranked by itself, and an answer ends where a run does."
+        ),
+    ] = 0
     facets: Flag = Field(
         default=False, description=f"Count the {MAX_CANDIDATES} best documents by year, type and the like."
     )
