@@ -17,7 +17,7 @@ import torch
 
 from bioqa.bioasq.domain import Candidate, Sentence
 from bioqa.models.answers.ranking import RankedDocument, Ranking
-from bioqa.models.answers.selection import Calibration, probability, select
+from bioqa.models.answers.selection import Calibration, document_shares, probability, select
 from bioqa.models.arrays import Floats
 from bioqa.models.cascade.ranker import Cascade
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Features
@@ -180,9 +180,7 @@ def explain_selection(
     rank, ranked = _find(ranking, pmid)
     selected = rank <= len(chosen)
     beside = chosen if selected else (*chosen, ranked)
-    shifted = calibration.document_scale * np.array([each.score for each in beside], dtype=np.float64)
-    shares = np.exp(shifted - shifted.max())
-    shares /= shares.sum()
+    shares = document_shares(beside, calibration)
     ordered = select(Ranking(beside), calibration, len(beside), sys.maxsize).sentences
     rivals = ordered if selected else [each for each in ordered if each.document.pmid != pmid]
     last = rivals[:max_snippets]

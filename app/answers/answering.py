@@ -176,8 +176,8 @@ class Explaining:
     """What retrieval says of an article that is to be explained."""
 
     retrieval: RetrievalExplanation
-    item: tuple[str, Sequence[Candidate]]
-    """The question and its candidates as a ranker reads them; with the article, if the index has it."""
+    asked: "Retrieved"
+    """The question with its candidates; the article is among them, if the index has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,11 +339,12 @@ def _explained(index: SearchIndex, retrieved: Retrieved, asked: _Asked) -> Retri
         return retrieved
     taken = retrieved.candidates
     retrieval = explain_retrieval(index, asked.sought, pmid, options.filters, taken)
-    known = [*taken]
+    with_it = retrieved
     if retrieval.document is not None and all(each.document.pmid != pmid for each in taken):
-        known.append(Candidate(retrieval.document, retrieval.score))
-    words, as_ranked = _as_ranked(asked, known)
-    return replace(retrieved, explaining=Explaining(retrieval, (words, as_ranked or known)))
+        known = [*taken, Candidate(retrieval.document, retrieval.score)]
+        words, as_ranked = _as_ranked(asked, known)
+        with_it = replace(retrieved, candidates=known, words=words, as_ranked=as_ranked)
+    return replace(retrieved, explaining=Explaining(retrieval, with_it))
 
 
 def _most(options: SearchOptions) -> int:
@@ -469,8 +470,8 @@ def _explanation(ranker: Ranker, retrieved: Retrieved, calibration: Calibration)
     explaining, options = retrieved.explaining, retrieved.options
     if explaining is None:
         return None
-    found, item = explaining.retrieval, explaining.item
-    return explain(ranker, found, item, calibration, options.max_documents, options.max_snippets)
+    found, asked = explaining.retrieval, explaining.asked
+    return explain(ranker, found, asked, calibration, options.max_documents, options.max_snippets)
 
 
 def _is_whole(retrieved: Retrieved) -> bool:

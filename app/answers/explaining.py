@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import Candidate, Document
@@ -10,6 +10,7 @@ from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.conditions import HasPmid
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.wording import Best, Every, Wording, Words, texts
+from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.features.words import described
 
@@ -69,6 +70,15 @@ class Explanation:
         return made
 
 
+class Asked(Protocol):
+    """A question with its candidates: ``bioqa.app.answers.answering.Retrieved``."""
+
+    @property
+    def item(self) -> tuple[str, Sequence[Candidate]]: ...
+
+    def of_candidates(self, ranking: Ranking) -> Ranking: ...
+
+
 def explain_retrieval(
     index: SearchIndex, sought: str | Wording, pmid: str, filters: Filters, candidates: Sequence[Candidate]
 ) -> RetrievalExplanation:
@@ -103,13 +113,13 @@ def explain_retrieval(
 def explain(
     ranker: Any,
     retrieval: RetrievalExplanation,
-    item: tuple[str, Sequence[Candidate]],
+    asked: Asked,
     calibration: Calibration,
     max_documents: int,
     max_snippets: int,
 ) -> Explanation:
-    """``item``: the question and its candidates as the ranker reads them, the article among them."""
-    question, candidates = item
+    """``asked``: the question and its candidates, the article among them if the index has it."""
+    question, candidates = asked.item
     place = next((i for i, each in enumerate(candidates) if each.document.pmid == retrieval.pmid), None)
     if place is None:
         return Explanation(retrieval, None, None, tuple(_needed(retrieval, None, None)))
@@ -117,7 +127,9 @@ def explain(
     from bioqa.models.explaining import explain_ranking, explain_selection
 
     of_ranker, ranking = explain_ranking(ranker, question, candidates, place, max_documents)
-    selection = explain_selection(ranking, retrieval.pmid, calibration, max_documents, max_snippets)
+    # Of the articles as they are, not as the ranker read them: their sentences have other offsets.
+    found = asked.of_candidates(ranking)
+    selection = explain_selection(found, retrieval.pmid, calibration, max_documents, max_snippets)
     return Explanation(retrieval, of_ranker, selection, tuple(_needed(retrieval, of_ranker, selection)))
 
 

@@ -18,7 +18,7 @@ from bioqa.app.cli.options import (
     LiteralOption,
     RankerOption,
 )
-from bioqa.app.settings import load_settings
+from bioqa.app.settings import MAX_CANDIDATES, load_settings
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import has_lone_surrogate
@@ -80,7 +80,7 @@ def lines(explanation: Explanation) -> Iterator[str]:
 
 def _of_retrieval(explanation: Explanation) -> Iterator[str]:
     found = explanation.retrieval
-    place = f"number {found.rank}" if found.rank else "not among the best 1,000"
+    place = f"number {found.rank}" if found.rank else f"not among the best {MAX_CANDIDATES:,}"
     kind = "a candidate" if found.is_candidate else "no candidate"
     yield f"\n1. BM25: {place}, score {found.score:.3f}; {kind} ({found.candidates} are ranked)"
     yield from (f"  {term.score:+9.3f}  {term.text}" for term in found.terms)

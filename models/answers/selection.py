@@ -8,6 +8,7 @@ A sentence that is only the label of a part of the abstract ("METHODS:") is neve
 The scores that are shown are another matter: probabilities, if the ranker has a scale. They keep the order.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,12 +43,9 @@ def select(
     documents = ranking.documents[:max_documents]
     if not documents:
         return Selection((), ())
-    shifted = calibration.document_scale * np.array([d.score for d in documents], dtype=np.float64)
-    shares = np.exp(shifted - shifted.max())
-    shares /= shares.sum()
     scored = [
         (RankedSentence(ranked.document, sentence, score), weight)
-        for ranked, share in zip(documents, shares.tolist(), strict=True)
+        for ranked, share in zip(documents, document_shares(documents, calibration).tolist(), strict=True)
         for sentence, score, weight in zip(
             ranked.document.sentences,
             (share * probability(ranked.sentence_scores, calibration)).tolist(),
@@ -76,6 +74,14 @@ def _probabilities(curve: Curve, scores: list[float]) -> list[float]:
     """Of scores in descending order. Rounding may not turn two of them round."""
     found: list[float] = np.minimum.accumulate(curve(np.array(scores, dtype=np.float64))).tolist()
     return found
+
+
+def document_shares(documents: Sequence[RankedDocument], calibration: Calibration) -> Floats:
+    """[documents] softmax(a·d) over documents that are selected together, at least one."""
+    shifted = calibration.document_scale * np.array([d.score for d in documents], dtype=np.float64)
+    shares: Floats = np.exp(shifted - shifted.max())
+    shares /= shares.sum()
+    return shares
 
 
 def probability(scores: tuple[float, ...], calibration: Calibration) -> Floats:

@@ -12,10 +12,12 @@ import pytest
 from bioqa.app.answers.answering import Answerer, SearchOptions, answer_by_bm25, retrieve
 from bioqa.app.answers.explaining import Explanation
 from bioqa.bioasq.domain import Question
+from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.filters import Filters
 from bioqa.indexer.search.interpretation import interpret
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.rankers import LexicalRanker
+from tests.indexer.documents import document
 
 BODY = "Does metformin cause improvement in adults?"
 
@@ -68,6 +70,25 @@ def test_ranking_and_selection_are_those_of_the_answer(asking: Answerer) -> None
         assert found.selection.selected
         chosen = [each.text for each in answer.sentences if each.document.pmid == ranked.document.pmid]
         assert [each.text for each in found.selection.sentences if each.selected] == chosen[:3]
+
+
+def test_sentences_have_the_offsets_of_the_article_whatever_the_ranker_reads(tmp_path: Path) -> None:
+    other = document("9", title="Serum IL6.", abstract="IL6 and IL6 were high. It fell with IL6.")
+    with TantivyIndex.create(tmp_path / "index") as index:
+        index.apply(Upsert(document(str(n), title="Role of IL-6.", abstract="It fell.")) for n in range(1, 4))
+        index.apply([Upsert(other)])
+        index.commit()
+        # For a ranker, IL6 is written IL-6, which is longer.
+        read = retrieve(index, Question("q", "Role of IL6?")).item[1]
+        assert "IL-6 and IL-6" in next(each.document.abstract for each in read if each.document.pmid == "9")
+        for candidates in (100, 3):
+            selection = explained(
+                Answerer(index, LexicalRanker()), "9", "Role of IL6?", candidates=candidates
+            ).selection
+            assert selection is not None
+            assert len(selection.sentences) == 3
+            for each in selection.sentences:
+                assert each.text == other.sentence_text(each.sentence)
 
 
 def test_an_article_that_bm25_did_not_bring(asking: Answerer, index: TantivyIndex) -> None:
