@@ -10,30 +10,19 @@ word w, it is e·c / √((e·c)² + Σ n_w²), e = exp(1). It is an input of the
 dimension of the others.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from bioqa.models.rankers.batch import Batch
-from bioqa.models.rankers.context import Context
+from bioqa.models.rankers.context import Context, ViewSettings
 from bioqa.models.rankers.heads import DocumentRanker, linear_head
-from bioqa.models.rankers.settings import Kind, RankerSettings, Reading, Section, Training
+from bioqa.models.rankers.settings import Kind, RankerSettings, Reading, Training
 from bioqa.models.rankers.vectors import TermGate, products, term_counts
 
 
-@dataclass(frozen=True, slots=True)
-class Settings(Section):
-    many_views: bool = False
-    """+MV: word vectors and exact matches beside contexts."""
-    hidden: int = 8
-
-    POSITIVE = ("hidden",)
-
-
 class Abel(nn.Module):
-    def __init__(self, vectors: nn.Module, dimensions: int, own: Settings) -> None:
+    def __init__(self, vectors: nn.Module, dimensions: int, own: ViewSettings) -> None:
         super().__init__()
         self.vectors = vectors
         self.context = Context(dimensions)
@@ -51,8 +40,7 @@ class Abel(nn.Module):
             rows = rows + _products(batch, static, words).repeat(1, 1, 2)
             rows = torch.cat([rows, _one_hot_products(batch)[:, :, None]], dim=2)
         matches = self.match(rows).squeeze(2)
-        scores: Tensor = (matches * self.gate(batch, static)[batch.unit_question]).sum(1)
-        return scores
+        return self.gate.weighted(batch, static, matches)
 
 
 def _products(batch: Batch, terms: Tensor, words: Tensor) -> Tensor:
@@ -76,16 +64,16 @@ def _one_hot_products(batch: Batch) -> Tensor:
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
-    abel = Abel(vectors, settings.reading.dimensions, settings.own_as(Settings))
+    abel = Abel(vectors, settings.reading.dimensions, settings.own_as(ViewSettings))
     return DocumentRanker(abel, linear_head(settings))
 
 
-def _kind(title: str, own: Settings) -> Kind:
+def _kind(title: str, own: ViewSettings) -> Kind:
     reading, training = Reading(features="extra"), Training(learning_rate=0.001)
     return Kind(title, "McDonald et al. 2018", "documents", _build, own, reading, training)
 
 
 KINDS = {
-    "abel": _kind("ABEL-DRMM", Settings()),
-    "abel-mv": _kind("ABEL-DRMM+MV", Settings(many_views=True)),
+    "abel": _kind("ABEL-DRMM", ViewSettings()),
+    "abel-mv": _kind("ABEL-DRMM+MV", ViewSettings(many_views=True)),
 }

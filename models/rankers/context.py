@@ -1,10 +1,25 @@
-"""Context-sensitive vectors of words: a BiLSTM with residual (McDonald et al. 2018, Equation 1)."""
+"""Context-sensitive vectors of words: a BiLSTM with residual (McDonald et al. 2018, Equation 1).
+
+And the settings of the rankers over them.
+"""
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from bioqa.models.rankers.batch import Batch, Packing
+from bioqa.models.rankers.settings import Section
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSettings(Section):
+    many_views: bool = False
+    """+MV: word vectors and exact matches beside contexts."""
+    hidden: int = 8
+
+    POSITIVE = ("hidden",)
 
 
 class Context(nn.Module):

@@ -46,8 +46,7 @@ class Drmm(nn.Module):
         padded = batch.padded_terms(terms)
         histograms = self._histograms(batch, cosines(batch, padded, words)).log1p()
         matches = self.match(histograms).squeeze(2)
-        scores: Tensor = (matches * self.gate(batch, padded)[batch.unit_question]).sum(1)
-        return scores
+        return self.gate.weighted(batch, padded, matches)
 
     def _histograms(self, batch: Batch, similarity: Tensor) -> Tensor:
         """[words, n] → [S, n, bins] counts."""

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from bioqa.models.rankers.batch import Batch
 from bioqa.models.rankers.heads import DocumentRanker, linear_head
-from bioqa.models.rankers.settings import Kind, RankerSettings, Section, Training, WordReading
+from bioqa.models.rankers.settings import HUI_TRAINING, Kind, RankerSettings, Section, WordReading
 from bioqa.models.rankers.vectors import cosines
 
 
@@ -81,6 +81,6 @@ KINDS = {
         _build,
         Settings(),
         WordReading(features="none"),
-        Training(document_loss="softmax", learning_rate=0.001, pairs_per_step=16),
+        HUI_TRAINING,
     )
 }

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from bioqa.models.rankers.batch import Batch
 from bioqa.models.rankers.heads import DocumentRanker, linear_head
-from bioqa.models.rankers.settings import Kind, RankerSettings, Section, Training, WordReading
+from bioqa.models.rankers.settings import HUI_READING, HUI_TRAINING, Kind, RankerSettings, Section
 from bioqa.models.rankers.vectors import cosines
 
 
@@ -76,7 +76,7 @@ KINDS = {
         "documents",
         _build,
         Settings(),
-        WordReading(features="none", unknown_words="mean", question_words=16, unit_words=800),
-        Training(document_loss="softmax", learning_rate=0.001, pairs_per_step=16),
+        HUI_READING,
+        HUI_TRAINING,
     )
 }

@@ -22,10 +22,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, pad
 
-from bioqa.models.features.extractor import FeatureSet
 from bioqa.models.rankers.batch import Batch
 from bioqa.models.rankers.heads import DocumentRanker, linear_head
-from bioqa.models.rankers.settings import Kind, RankerSettings, Section, Training, WordReading
+from bioqa.models.rankers.settings import (
+    HUI_READING,
+    HUI_TRAINING,
+    Kind,
+    RankerSettings,
+    Section,
+    Training,
+    WordReading,
+)
 from bioqa.models.rankers.vectors import cosines, softmax_over_terms
 
 
@@ -152,21 +159,18 @@ def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
     return DocumentRanker(pacrr, linear_head(settings))
 
 
-def _reading(terms: int, words: int, features: FeatureSet) -> WordReading:
-    return WordReading(features, unknown_words="mean", question_words=terms, unit_words=words)
-
-
+_READING = WordReading(features="extra", unknown_words="mean", question_words=30, unit_words=300)
 _MCDONALD = "McDonald et al. 2018"
 _TRAINING = Training(document_loss="softmax", learning_rate=0.001)
 KINDS = {
-    "pacrr": Kind("PACRR", _MCDONALD, "documents", _build, Settings(), _reading(30, 300, "extra"), _TRAINING),
+    "pacrr": Kind("PACRR", _MCDONALD, "documents", _build, Settings(), _READING, _TRAINING),
     "pacrr-drmm": Kind(
         "PACRR-DRMM",
         _MCDONALD,
         "documents",
         _build,
         Settings(hidden=7, by_term=True),
-        _reading(30, 300, "extra"),
+        _READING,
         _TRAINING,
     ),
     "co-pacrr": Kind(
@@ -175,7 +179,7 @@ KINDS = {
         "documents",
         _build,
         Settings(filters=32, strongest=3, hidden=16, cascade=True, disambiguate=True, shuffle=True),
-        _reading(16, 800, "none"),
-        Training(document_loss="softmax", learning_rate=0.001, pairs_per_step=16),
+        HUI_READING,
+        HUI_TRAINING,
     ),
 }

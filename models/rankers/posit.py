@@ -4,30 +4,19 @@ McDonald et al. 2018, Section 3.4, Equation 5; +MV (Section 3.5) pools the cosin
 matches beside those of contexts.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 
 from bioqa.models.rankers.batch import Batch
-from bioqa.models.rankers.context import Context
+from bioqa.models.rankers.context import Context, ViewSettings
 from bioqa.models.rankers.heads import DocumentRanker, linear_head
 from bioqa.models.rankers.pooling import pool
-from bioqa.models.rankers.settings import Kind, RankerSettings, Reading, Section, Training
+from bioqa.models.rankers.settings import Kind, RankerSettings, Reading, Training
 from bioqa.models.rankers.vectors import TermGate, cosines, exact_matches
 
 
-@dataclass(frozen=True, slots=True)
-class Settings(Section):
-    many_views: bool = False
-    """+MV: word vectors and exact matches beside contexts."""
-    hidden: int = 8
-
-    POSITIVE = ("hidden",)
-
-
 class Posit(nn.Module):
-    def __init__(self, vectors: nn.Module, dimensions: int, own: Settings) -> None:
+    def __init__(self, vectors: nn.Module, dimensions: int, own: ViewSettings) -> None:
         super().__init__()
         self.vectors = vectors
         self.context = Context(dimensions)
@@ -48,21 +37,20 @@ class Posit(nn.Module):
         pooled = pool(torch.cat(views, dim=1), batch.packing)[:, :, :2]
         rows = pooled.reshape(len(pooled), self.views, batch.questions.shape[1], 2).transpose(1, 2).flatten(2)
         matches = self.match(rows).squeeze(2)
-        scores: Tensor = (matches * self.gate(batch, static)[batch.unit_question]).sum(1)
-        return scores
+        return self.gate.weighted(batch, static, matches)
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
-    posit = Posit(vectors, settings.reading.dimensions, settings.own_as(Settings))
+    posit = Posit(vectors, settings.reading.dimensions, settings.own_as(ViewSettings))
     return DocumentRanker(posit, linear_head(settings))
 
 
-def _kind(title: str, own: Settings) -> Kind:
+def _kind(title: str, own: ViewSettings) -> Kind:
     reading, training = Reading(features="extra"), Training(pairs_per_step=64)
     return Kind(title, "McDonald et al. 2018", "documents", _build, own, reading, training)
 
 
 KINDS = {
-    "posit": _kind("POSIT-DRMM", Settings()),
-    "posit-mv": _kind("POSIT-DRMM+MV", Settings(many_views=True)),
+    "posit": _kind("POSIT-DRMM", ViewSettings()),
+    "posit-mv": _kind("POSIT-DRMM+MV", ViewSettings(many_views=True)),
 }

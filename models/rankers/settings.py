@@ -141,6 +141,11 @@ class SentenceTraining(Training):
     LEAST: ClassVar[Mapping[str, int]] = {"document_weight": 0, "sentence_weight": 0, "listwise_weight": 0}
 
 
+HUI_READING = WordReading(features="none", unknown_words="mean", question_words=16, unit_words=800)
+HUI_TRAINING = Training(document_loss="softmax", learning_rate=0.001, pairs_per_step=16)
+"""How Hui et al. 2018 (Section 5.1) read and train the rankers that they compare."""
+
+
 @dataclass(frozen=True, slots=True)
 class Encoding(Section):
     """The encoder below a ranker, and how it is trained."""

@@ -87,3 +87,8 @@ class TermGate(nn.Module):
         """``terms`` [B, n, dimensions] → [B, n]"""
         logits = self.layer(torch.cat([terms, batch.idf[:, :, None]], dim=2)).squeeze(2)
         return softmax_over_terms(batch, logits)
+
+    def weighted(self, batch: Batch, terms: Tensor, matches: Tensor) -> Tensor:
+        """The weighted sums of each unit's ``matches`` [S, n] → [S]"""
+        weights: Tensor = self(batch, terms)
+        return (matches * weights[batch.unit_question]).sum(1)
