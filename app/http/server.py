@@ -31,6 +31,10 @@ class StartFailed(BioqaError):
     """The application could not be started."""
 
 
+def _start_failed() -> StartFailed:
+    return StartFailed("the service could not be started; its log says why")
+
+
 class Server(uvicorn.Server):
     """The first signal starts draining: connections are still accepted, so that a load balancer can see it.
 
@@ -57,7 +61,9 @@ class Server(uvicorn.Server):
             await self.lifespan.shutdown()
             raise cannot_listen(self.config.host, self.config.port, error) from error
         except SystemExit as stop:
-            raise StartFailed("the service could not be started; its log says why") from stop
+            raise _start_failed() from stop
+        if self.lifespan.should_exit:  # older versions of uvicorn return
+            raise _start_failed()
         for each in sockets or ():
             host, port = each.getsockname()[:2]
             log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)

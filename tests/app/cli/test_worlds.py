@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from tests.app.conftest import Run
 from tests.app.test_documentation import COMMANDS
 
 ROOT = Path(__file__).parents[3]
+needs_mcp = pytest.mark.skipif(find_spec("mcp") is None, reason="needs the extra mcp")
+WITH_MCP = pytest.param("mcp", marks=needs_mcp)
 ARTICLE = "http://www.ncbi.nlm.nih.gov/pubmed/1"
 GOLDEN = {"questions": [{"id": "a", "type": "list", "body": "?", "documents": [ARTICLE], "snippets": []}]}
 FILES = {
@@ -155,7 +158,7 @@ def test_rankers_that_are_none(world: Run, name: str, ranker: str) -> None:
     fails(world(*name.split(), ranker, *ARGUMENTS[name][1:]))
 
 
-@pytest.mark.parametrize("name", ["serve", "mcp"])
+@pytest.mark.parametrize("name", ["serve", WITH_MCP])
 def test_servers_check_every_setting(world: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIOQA_QUEUE_CAPACITY", "many")
     fails(world(*line(name)), "BIOQA_QUEUE_CAPACITY")
@@ -180,7 +183,7 @@ SECRETS = {
 
 @pytest.mark.parametrize("variable", SECRETS)
 @pytest.mark.parametrize(
-    "name", ["info", "ask", "explain", "cite", "batch", "index", "update", "demo", "serve", "mcp", "train"]
+    "name", ["info", "ask", "explain", "cite", "batch", "index", "update", "demo", "serve", WITH_MCP, "train"]
 )
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_a_secret_that_cannot_be_sent_is_not_shown(
@@ -207,6 +210,7 @@ def test_a_secret_is_not_shown_where_the_server_is_away(
     fails(world(*arguments), "cannot be reached")
 
 
+@needs_mcp
 @pytest.mark.parametrize("key", [f"{MARKER}\u2014", f"{MARKER} {MARKER}", f"\udcff{MARKER}"])
 def test_the_key_of_a_service_is_not_shown(world: Run, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIOQA_API_KEY", key)
