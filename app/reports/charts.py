@@ -5,7 +5,9 @@ white and with the dark theme's paper.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
+from math import ceil, floor, log10
 
 from bioqa.bioasq.breakdown import Curve, Group
 
@@ -112,6 +114,71 @@ def precision_recall(title: str, curves: Sequence[Curve], names: Sequence[str]) 
             )
         ]
     return _svg(title, bottom + 24, "".join(made))
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A point of a scatter plot."""
+
+    label: str
+    title: str
+    """Shown while a pointer is over it."""
+    x: float
+    """Above 0: the axis is logarithmic."""
+    y: float
+    deviation: float
+    """Length of the bar above and below it."""
+    place: int
+    """Its group's, for its colour."""
+    hollow: bool = False
+
+
+def scatter(title: str, across: str, up: str, dots: Sequence[Dot], groups: Sequence[str]) -> str:
+    """Labelled dots over a logarithmic axis, a colour for each group, with a legend below."""
+    bottom, left, top, right = 300.0, 40.0, 24.0, WIDTH - 16.0
+    decades = [10.0**power for power in _powers([dot.x for dot in dots])]
+    ends = [dot.y + sign * dot.deviation for dot in dots for sign in (-1, 1)]
+    marks = _tenths(ends)
+
+    def placed(x: float, y: float) -> tuple[float, float]:
+        over = log10(x / decades[0]) / log10(decades[-1] / decades[0])
+        return left + over * (right - left), bottom - (y - marks[0]) / (marks[-1] - marks[0]) * (bottom - top)
+
+    made = [_line(left, bottom, right, bottom), _line(left, bottom, left, top)]
+    made += [_text(placed(x, marks[0])[0], bottom + 16, f"{x:g}", "middle") for x in decades]
+    made += [_text(left - 4, placed(decades[0], y)[1] + 4, f"{y:.1f}", "end") for y in marks]
+    made += [_text((left + right) / 2, bottom + 32, across, "middle"), _text(left + 6, 12, up)]
+    made += [_dot(dot, [placed(dot.x, dot.y + part * dot.deviation) for part in (-1, 0, 1)]) for dot in dots]
+    for place, name in enumerate(groups):
+        x, y = left + place % 2 * (WIDTH - left) / 2, bottom + 54 + place // 2 * 18
+        made.append(f'<circle cx="{x:.1f}" cy="{y - 4:.1f}" r="4" fill="{colour(place)}"/>')
+        made.append(_text(x + 10, y, name))
+    return _svg(title, bottom + 54 + (len(groups) + 1) // 2 * 18, "".join(made))
+
+
+def _dot(dot: Dot, placed: Sequence[tuple[float, float]]) -> str:
+    """``placed``: the lower end of its bar, itself, the upper end."""
+    (x, low), (_, y), (_, high) = placed
+    fill = "none" if dot.hollow else colour(dot.place)
+    bar = f'<path d="M{x:.1f} {low:.1f}V{high:.1f}" stroke="{colour(dot.place)}" stroke-width="1"/>'
+    return (
+        f"<g><title>{escape(dot.title)}</title>{bar if dot.deviation else ''}"
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{fill}" stroke="{colour(dot.place)}"/>'
+        f'<text x="{x + 5:.1f}" y="{y - 4:.1f}" font-size="9" fill="currentColor">{escape(dot.label)}</text>'
+        "</g>"
+    )
+
+
+def _powers(values: Sequence[float]) -> range:
+    """Powers of ten around the values."""
+    low, high = floor(log10(min(values, default=1.0))), ceil(log10(max(values, default=10.0)))
+    return range(low, max(high, low + 1) + 1)
+
+
+def _tenths(values: Sequence[float]) -> list[float]:
+    """Multiples of .1 around the values."""
+    low, high = floor(10 * min(values, default=0.0)), ceil(10 * max(values, default=1.0))
+    return [place / 10 for place in range(low, max(high, low + 1) + 1)]
 
 
 def _dash(place: int) -> str:

@@ -1,6 +1,7 @@
 """Systems without training: BM25 of documents and of sentences, and the oracle."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +20,17 @@ def first_stage(questions: Sequence[Prepared]) -> list[Floats]:
         np.array([candidate.score for candidate in q.retrieved.candidates], dtype=np.float64)
         for q in questions
     ]
+
+
+def ordered(
+    order: Literal["first stage", "reverse id", "oracle"], questions: Sequence[Prepared]
+) -> list[Floats]:
+    """Document scores of orders that need no ranker, as of bioqa.models.experiments.components.Untrained."""
+    if order == "first stage":
+        return first_stage(questions)
+    if order == "reverse id":
+        return [np.array([float(c.document.pmid) for c in q.retrieved.candidates]) for q in questions]
+    return [scores.documents for scores in oracle(questions)]
 
 
 def with_sentence_bm25(

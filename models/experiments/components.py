@@ -54,7 +54,21 @@ class Ready:
     name: str = field(default="ready", init=False)
 
 
-Component = TrainedComponent | ZeroShot | Ready
+@dataclass(frozen=True, slots=True)
+class Untrained:
+    """Documents in an order that needs no ranker.
+
+    ``first stage``: by the index's BM25; ``reverse id``: by PMID, the highest first (Mohan et al. 2017, Table
+    2: a ranker that knows nothing of the question); ``oracle``: relevant candidates first.
+    """
+
+    order: Literal["first stage", "reverse id", "oracle"]
+    share: Share = WHOLE
+    encoder: str = field(default="", init=False)
+    name: str = field(default="untrained", init=False)
+
+
+Component = TrainedComponent | ZeroShot | Ready | Untrained
 
 
 def described(component: Component) -> dict[str, Any]:

@@ -1,113 +1,61 @@
-"""Running an experiment: components without stored scores are trained or scored.
+"""An experiment as data: which systems a paper compares, by which measures, and what is tested."""
 
-Those without an encoder are trained in processes of one thread each; those with one in turn, with all
-threads. Each component's scores are stored as soon as they are there, so an interrupted experiment resumes
-with the next component, and a fine-tuned one after its last epoch.
-"""
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Literal
 
-import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from pathlib import Path
+from bioqa.models.experiments.components import TrainedComponent, Untrained
+from bioqa.models.experiments.systems import System, changed, measuring
 
-import torch
-
-from bioqa.models.experiments import stored_scores
-from bioqa.models.experiments.cached_states import open_encoder_for, warm
-from bioqa.models.experiments.components import Component, Ready, TrainedComponent, ZeroShot
-from bioqa.models.experiments.data import ExperimentData
-from bioqa.models.experiments.scoring import Log, score_ready, train_component
-from bioqa.models.experiments.speed import Ranker
-from bioqa.models.experiments.stored_scores import ComponentScores
-from bioqa.models.experiments.systems import System
-from bioqa.models.experiments.zero_shot import score_zero_shot
-from bioqa.models.training.state import state_path
+Test = Literal["randomisation", "t"]
+"""``randomisation``: approximate randomisation over questions; ``t``: Student's t over pairs of values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Where scores are stored, and what they are made with."""
+    """A paper's comparison of systems."""
 
-    data: ExperimentData
-    folder: Path
-    seeds: Sequence[int]
-    workers: int = 2
-    device: str = "auto"
-    ready: Callable[[str], Ranker] | None = None
-    """Loads the ranker of a ``Ready`` component by its folder."""
-    log: Log = lambda line: None
+    name: str
+    """Of the command ``bioqa experiment NAME``, and of the file of its published results."""
+    title: str
+    systems: tuple[System, ...]
+    """The paper's, in its order."""
+    measures: tuple[str, ...]
+    """Columns of the table, by their names in ``results.MEASURES`` or ``document_measures.MEASURES``."""
+    references: tuple[str, ...]
+    """Names of systems that the others are tested against, in the paper's order; empty: the pipeline that is
+    the best on dev (``table.reference_of``)."""
+    tails: Literal[1, 2]
+    test: Test = "randomisation"
+    seeds: tuple[int, ...] = (1, 2, 3)
+    reranked: str = ""
+    """Name of the system whose order of the candidates is re-ranked, and whose runs and those of the other
+    systems are (Hui et al. 2018, RerankSimple and RerankALL); empty: the table has no re-ranked runs."""
+    beside: tuple[System, ...] = ()
+    """Systems in the same table that are not the paper's: ours, and ablations."""
 
-    def make(self, systems: Sequence[System]) -> None:
-        """Train or score every component whose scores are not stored."""
-        # Seed by seed: an interrupted experiment then has whole rows of the first seed.
-        wanted = {
-            stored_scores.file_of(self.folder, component, seed): (component, seed)
-            for place, seed in enumerate(self.seeds)
-            for system in systems
-            if place < system.seeds
-            for component in system.components
-        }
-        missing = {path: key for path, key in wanted.items() if not path.is_file()}
-        cheap = {
-            path: (component, seed)
-            for path, (component, seed) in missing.items()
-            if isinstance(component, TrainedComponent) and not component.encoder
-        }
-        for path, scores in _in_processes(self.data, cheap, self.workers):
-            self._store(path, *cheap[path], scores)
-        for path, (component, seed) in missing.items():
-            if path not in cheap:
-                self.log(f"{path.stem} begins")
-                self._store(path, component, seed, self._alone(component, seed, path))
-                # Not before: if the process is killed while storing, the training can be resumed.
-                state_path(path).unlink(missing_ok=True)
+    @property
+    def documents_only(self) -> bool:
+        """Whether systems are compared by their documents alone."""
+        return "snippet_f1" not in self.measures
 
-    def _store(self, path: Path, component: Component, seed: int, scores: ComponentScores) -> None:
-        stored_scores.save(path, component, seed, self.data, scores)
-        record = {name: v for name, v in scores.record.items() if name != "epochs"}
-        self.log(f"{path.stem}: {record}")
+    def system(self, name: str) -> System:
+        return next(system for system in (*self.systems, *self.beside) if system.name == name)
 
-    def _alone(self, component: Component, seed: int, path: Path) -> ComponentScores:
-        if isinstance(component, Ready):
-            assert self.ready is not None
-            return score_ready(component, self.ready(component.folder), self.data, self.log)
-        if isinstance(component, ZeroShot):
-            encoder = open_encoder_for(component.encoder, self.device)
-            return score_zero_shot(component, self.data, encoder, self.log)
-        encoder = open_encoder_for(component.encoder, self.device, self.folder / "states")
-        cache = encoder.cache
-        try:
-            warm(component, self.data, encoder, self.log)
-            return train_component(component, self.data, seed, encoder, state=state_path(path), log=self.log)
-        finally:
-            if cache is not None:
-                cache.close()
+    def of_share(self, values: Sequence[str]) -> "Experiment":
+        """With ``NAME=N`` applied to the share of the data of every system. Raises BioqaError."""
+        return replace(self, systems=tuple(_of_share(system, values) for system in self.systems))
+
+    def chosen(self, names: Sequence[str]) -> list[System]:
+        """The systems with one of these names, in which * matches anything; all of them if there are none."""
+        return [s for s in self.systems if not names or any(fnmatchcase(s.name, name) for name in names)]
 
 
-_data: ExperimentData | None = None
-
-
-def _in_processes(
-    data: ExperimentData, missing: Mapping[Path, tuple[Component, int]], workers: int
-) -> Iterator[tuple[Path, ComponentScores]]:
-    if not missing:
-        return
-    # Spawned, not forked: torch's threads do not survive a fork.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(data,)) as pool:
-        futures = {pool.submit(_train, *key): path for path, key in missing.items()}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-
-
-def _start(data: ExperimentData) -> None:
-    global _data
-    _data = data
-    torch.set_num_threads(1)
-
-
-def _train(component: Component, seed: int) -> ComponentScores:
-    assert _data is not None
-    assert isinstance(component, TrainedComponent)
-    return train_component(component, _data, seed)
+def _of_share(system: System, values: Sequence[str]) -> System:
+    component = system.sentences
+    share = changed(component.share, values)
+    learns = isinstance(component, TrainedComponent) and component.settings.training is not None
+    if isinstance(component, TrainedComponent | Untrained):
+        component = replace(component, share=share if learns else measuring(share))
+    return replace(system, sentences=component)

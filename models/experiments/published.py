@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bioqa.models.experiments.document_table import DocumentRow, DocumentSummary
+from bioqa.models.experiments.reranking import Reranked
 from bioqa.models.experiments.results import Row, Summary
 
 FOLDER = Path(__file__).parent / "published"
@@ -25,11 +27,35 @@ class Results:
         return asdict(self)
 
 
-def read(name: str) -> Results:
-    """The published results of an experiment of this name."""
-    values = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+@dataclass(frozen=True, slots=True)
+class DocumentResults:
+    """The table of an experiment that compares documents alone."""
+
+    experiment: str
+    data: Mapping[str, Any]
+    """Fingerprints of the data of training and measuring."""
+    rows: Sequence[DocumentRow]
+    reranked: Reranked
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def read(name: str, folder: Path = FOLDER) -> Results:
+    """The results of an experiment that compares documents and snippets."""
+    values = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     rows = []
     for row in values["rows"]:
         collections = {name: Summary(**summary) for name, summary in row["collections"].items()}
         rows.append(Row(**{**row, "collections": collections}))
     return Results(values["reference"], values["data"], rows)
+
+
+def read_documents(name: str, folder: Path = FOLDER) -> DocumentResults:
+    """The results of an experiment that compares documents alone."""
+    values = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    rows = []
+    for row in values["rows"]:
+        collections = {name: DocumentSummary(**summary) for name, summary in row["collections"].items()}
+        rows.append(DocumentRow(**{**row, "collections": collections}))
+    return DocumentResults(values["experiment"], values["data"], rows, values["reranked"])

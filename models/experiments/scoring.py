@@ -1,5 +1,6 @@
 """Scoring with components: by training a ranker, or with one that is ready."""
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -19,7 +20,7 @@ from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.speed import Ranker, speed
 from bioqa.models.experiments.stored_scores import ComponentScores
 from bioqa.models.features.extractor import Scaling
-from bioqa.models.rankers.registry import encoder_of, reader_for
+from bioqa.models.rankers.registry import encoder_of, learned_state, reader_for
 from bioqa.models.reranker import Reranker
 from bioqa.models.training.data import Prepared, RankerInputs
 from bioqa.models.training.development import Development, PoolScores
@@ -75,6 +76,7 @@ def train_component(
     record = {
         "parameters": learning_parameters(trained.model, fine_tuned=settings.fine_tune),
         **speed(_ranker(component, trained.model, data, scaling), data, share.candidates),
+        "weights": weights_fingerprint(trained.model),
         "train_seconds": round(seconds),
         "epochs": [asdict(epoch) for epoch in trained.epochs],
         "best_epoch": trained.best.number,
@@ -89,6 +91,15 @@ def learning_parameters(model: nn.Module, *, fine_tuned: bool = True) -> int:
     encoder = encoder_of(model)
     frozen = {id(p) for p in encoder.parameters()} if encoder is not None and not fine_tuned else set()
     return sum(p.numel() for p in model.parameters() if p.requires_grad and id(p) not in frozen)
+
+
+def weights_fingerprint(model: nn.Module) -> str:
+    """SHA-256 of what training changed; of nothing for a ranker that has nothing to learn."""
+    digest = hashlib.sha256()
+    for name, values in sorted(learned_state(model).items()):
+        digest.update(f"{name}\0{tuple(values.shape)}\0".encode())
+        digest.update(values.detach().cpu().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _ranker(

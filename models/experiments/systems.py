@@ -1,55 +1,21 @@
-"""The systems of Pappas and Androutsopoulos 2021, Tables 1 and 4 (ablations), and others beside them."""
+"""Systems that experiments compare: the rows of their tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.models.experiments.components import Component, FeatureGroup, Ready, TrainedComponent, ZeroShot
+from bioqa.models.experiments.components import (
+    Component,
+    FeatureGroup,
+    Ready,
+    TrainedComponent,
+    ZeroShot,
+)
 from bioqa.models.experiments.shares import Share
-from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
-from bioqa.models.training.recipes import SOFT
+from bioqa.models.rankers.registry import settings_of
 
-Kind = Literal["baseline", "pipeline", "joint", "ours", "bound", "ablation"]
-WHOLE = Share(watched=120)
-"""For rankers without encoder: all data, but a sample of dev after every epoch."""
-SOME = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
-"""For BCNN, which takes several times as long as PDRMM."""
-FEW = Share(train_questions=50, irrelevant=1, watched=10, dev_questions=30, test_questions=40, candidates=10)
-"""For most rankers over an encoder, so that they train on two cores."""
-READY = Share(dev_questions=30, test_questions=50)
-"""For a ranker that is already trained."""
-MORE = Share(irrelevant=1, watched=40, dev_questions=100, test_questions=150, candidates=20)
-"""For ``LEARNED_FROM_ALL``: an epoch of fine-tuning takes some 20 minutes on two cores."""
-LEARNED_FROM_ALL: dict[str, dict[str, Any]] = {
-    "jbert-adapt-nf": {},
-    "jbert-nf": {},
-    "jbert": {"epochs": 6, "pairs_at_once": 8},
-    "bjpdrmm-adapt-nf": {},
-    "bjpdrmm-nf": {},
-    "bjpdrmm": {"pairs_at_once": 8},
-}
-"""Architectures over an encoder that are trained on all questions, with changes of their settings: those with
-a frozen encoder, and one of each kind that is fine-tuned, to measure what fine-tuning gains."""
-
-EXTENDED: dict[str, Any] = {"features": "extended", "last_layer": False}
-LISTWISE: dict[str, Any] = {**EXTENDED, "listwise_weight": 0.3}
-_VECTORS = {"epochs": 6, "patience": 3}
-"""The paper trains up to 30 epochs with a patience of 4; here dev scores stop rising after about six."""
-_FROZEN = {"pairs_per_step": 8, "epochs": 8}
-"""Small steps, so that there are enough of them with few questions."""
-_TUNED: dict[str, Any] = {
-    "pairs_per_step": 8,
-    "frozen_layers": 3,
-    "frozen_epochs": 4,
-    "epochs": 5,
-    "encoder_learning_rate": 2e-4,
-    "falling_rate": True,
-}
-"""Rates fall over all epochs: when the encoder starts to be trained, after 4 of 5 or 6, its rate is at 4e-5
-or 7e-5."""
-_THREE_SEEDS = ("jbert-adapt-nf", "jbert-nf")
-"""Architectures over an encoder that train within minutes, so that three seeds are affordable."""
+Kind = Literal["baseline", "pipeline", "joint", "documents", "ours", "bound", "ablation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,76 +38,15 @@ class System:
         return any(component.encoder for component in self.components)
 
 
-def without_encoder() -> list[System]:
-    """Rows that need word vectors and features only."""
-    pdrmm, sentences = _trained("pdrmm"), _trained("sentence-pdrmm")
-    return [
-        System("Features only (papers')", "baseline", _trained("features")),
-        System("Features only (extended)", "baseline", _trained("features", **LISTWISE)),
-        System("PDRMM+BCNN", "pipeline", _trained("bcnn", SOME), _trained("pdrmm", SOME), seeds=1),
-        System("PDRMM+PDRMM", "pipeline", sentences, pdrmm),
-        System("Sentence PDRMM", "joint", sentences),
-        System("JPDRMM", "joint", _trained("jpdrmm")),
-        System("jpdrmm (JPDRMM, extended, listwise)", "ours", _trained("jpdrmm", **LISTWISE)),
-        System("soft (the default)", "ours", _trained("features", **SOFT)),
-    ]
-
-
-def ablations() -> list[System]:
-    """JPDRMM's λ and features (Table 4), and our steps from it to ``jpdrmm``, trained on all of the data.
-
-    A share would not do: without sentence features and from 300 questions, PDRMM's AUC stays at chance.
-    """
-    groups: tuple[FeatureGroup | None, ...] = (None, "document features", "sentence features")
-    parts = {
-        f"JPDRMM λ {words}" + (f", no {without}" if without else ""): _trained(
-            "jpdrmm", WHOLE, without, sentence_weight=weight
-        )
-        for weight, words in ((10.0, "10"), (1.0, "1"), (0.1, ".1"), (0.01, ".01"))
-        for without in groups
-    }
-    parts |= {
-        "JPDRMM λ .1, no last layer": _trained("jpdrmm", last_layer=False),
-        "JPDRMM λ .1, no last layer, extended": _trained("jpdrmm", **EXTENDED),
-        "JPDRMM λ .1, no last layer, extended, listwise": _trained("jpdrmm", **LISTWISE),
-    }
-    return [System(name, "ablation", component) for name, component in parts.items()]
-
-
-def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[System]:
-    """Rows over an encoder; of each kind, those with a frozen one first.
-
-    Of fine-tuned encoders half of the layers are trained, after 4 epochs over the frozen encoder. ``more``:
-    the share of ``LEARNED_FROM_ALL``.
-    """
-
-    def over(ranker: str) -> TrainedComponent:
-        tuned = _TUNED if settings_of(ranker).fine_tune else _FROZEN
-        settings = settings_of(ranker, encoder=encoder, **{**tuned, **LEARNED_FROM_ALL.get(ranker, {})})
-        return TrainedComponent(settings, more if ranker in LEARNED_FROM_ALL else share)
-
-    rows = [zero_shot(encoder, "", share)]
-    for head in ("jbert", "bjpdrmm"):
-        for name in (head + suffix for suffix in ("-adapt-nf", "-nf", "", "-adapt")):
-            seeds = 3 if name in _THREE_SEEDS else 1
-            rows.append(System(ARCHITECTURES[name].title, "joint", over(name), seeds=seeds))
-    bert = over("bert")
-    rows += [
-        System("BERT+BCNN", "pipeline", _trained("bcnn", SOME), bert, seeds=1),
-        System("BERT+PDRMM", "pipeline", _trained("sentence-pdrmm"), bert, seeds=1),
-    ]
-    return rows
-
-
-def zero_shot(encoder: str, prompt: str, share: Share = FEW) -> System:
+def zero_shot(encoder: str, prompt: str, share: Share) -> System:
     return System(
-        "Zero-shot " + short(encoder), "baseline", ZeroShot(encoder, prompt, _measuring(share)), seeds=1
+        "Zero-shot " + short(encoder), "baseline", ZeroShot(encoder, prompt, measuring(share)), seeds=1
     )
 
 
-def ready(name: str, folder: str, fingerprint: str, share: Share = READY) -> System:
+def ready(name: str, folder: str, fingerprint: str, share: Share) -> System:
     """``share``: its ``candidates`` are ignored, as such a ranker chooses itself what it reads."""
-    of_questions = replace(_measuring(share), candidates=0)
+    of_questions = replace(measuring(share), candidates=0)
     return System(name, "ours", Ready(folder, fingerprint, of_questions), seeds=1)
 
 
@@ -160,11 +65,13 @@ def short(encoder: str) -> str:
     return encoder.rstrip("/").rpartition("/")[2]
 
 
-def _trained(
-    ranker: str, share: Share = WHOLE, without: FeatureGroup | None = None, **changes: Any
+def trained(
+    ranker: str, share: Share, without: FeatureGroup | None = None, **changes: Any
 ) -> TrainedComponent:
-    return TrainedComponent(settings_of(ranker, **{**_VECTORS, **changes}), share, without)
+    """A component with the published settings of an architecture, or with changes. Raises SettingsError."""
+    return TrainedComponent(settings_of(ranker, **changes), share, without)
 
 
-def _measuring(share: Share) -> Share:
+def measuring(share: Share) -> Share:
+    """The share of a component that has nothing to learn."""
     return replace(share, train_questions=0, irrelevant=0, watched=0)

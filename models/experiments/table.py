@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bioqa.models.experiments import baselines, stored_scores
-from bioqa.models.experiments.components import Component, Ready, described
+from bioqa.models.experiments.components import Component, Untrained, described
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.results import PAIRED, Row, Run, Scored, mean_on_dev, run_of, summary
 from bioqa.models.experiments.scoring import Log
@@ -65,6 +65,8 @@ def _kept(
     data: ExperimentData, folder: Path, seeds: Sequence[int], systems: Iterable[System]
 ) -> Iterator[MeasuredSystem]:
     for system in systems:
+        if any(isinstance(component, Untrained) for component in system.components):
+            continue  # BM25 and the oracle are measured in any case
         runs, records = [], []
         for seed in seeds[: system.seeds]:
             files = [stored_scores.file_of(folder, component, seed) for component in system.components]
@@ -178,4 +180,8 @@ def _without_seed(
     record: Mapping[str, Any] | None = None,
 ) -> MeasuredSystem:
     run = run_of(name, None, scores(data.dev), {c: scores(questions) for c, questions in data.tests.items()})
-    return System(name, kind, Ready("", "")), [{"name": name, "parameters": 0, **(record or {})}], [run]
+    return (
+        System(name, kind, Untrained("first stage")),
+        [{"name": name, "parameters": 0, **(record or {})}],
+        [run],
+    )

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from bioqa.app.cli.experiments import tables
-from bioqa.models.experiments import published, systems
+from bioqa.app.reports.snippet_tables import snippet_tables as tables
+from bioqa.models.experiments import published
 from bioqa.models.experiments.components import TrainedComponent
+from bioqa.models.experiments.papers import pappas_2021
 from bioqa.models.experiments.shares import Share
 from bioqa.models.experiments.systems import System
 from bioqa.models.rankers.registry import settings_of
@@ -38,8 +39,8 @@ def one_system(monkeypatch: pytest.MonkeyPatch) -> None:
     features = System(
         "Features", "joint", TrainedComponent(settings_of("features", epochs=1), Share(candidates=30))
     )
-    monkeypatch.setattr(systems, "without_encoder", lambda: [features])
-    monkeypatch.setattr(systems, "ablations", list)
+    monkeypatch.setattr(pappas_2021, "without_encoder", lambda: [features])
+    monkeypatch.setattr(pappas_2021, "ablations", list)
 
 
 def test_the_documentation_has_the_table_kept(command: Run) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from bioqa.models.experiments import experiment
+from bioqa.models.experiments import running
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.data import Prepared
@@ -38,8 +38,8 @@ class _InProcess:
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     threads = torch.get_num_threads()
-    monkeypatch.setattr(experiment, "ProcessPoolExecutor", _InProcess)
-    monkeypatch.setattr(experiment, "_data", None)
+    monkeypatch.setattr(running, "ProcessPoolExecutor", _InProcess)
+    monkeypatch.setattr(running, "_data", None)
     yield
     torch.set_num_threads(threads)
 

@@ -13,7 +13,7 @@ from bioqa.models.experiments.table import joined, reference_of, table_rows
 from bioqa.models.rankers.registry import settings_of
 from bioqa.models.training.sampling import sample
 from tests.models.experiments.systems import ALONE, JOINT, ONE, PIPELINE, SENTENCES
-from tests.models.experiments.test_experiment import table
+from tests.models.experiments.test_running import table
 
 
 @pytest.mark.usefixtures("in_process")

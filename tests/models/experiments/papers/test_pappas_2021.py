@@ -2,8 +2,9 @@ import json
 
 from bioqa.models.bundled import DEFAULT, WEIGHTS
 from bioqa.models.experiments.components import TrainedComponent
+from bioqa.models.experiments.papers.pappas_2021 import ablations, with_encoder, without_encoder
 from bioqa.models.experiments.shares import Share
-from bioqa.models.experiments.systems import ablations, changed, with_encoder, without_encoder
+from bioqa.models.experiments.systems import changed
 from bioqa.models.rankers.registry import settings_from
 
 

@@ -1,0 +1,29 @@
+"""Cells of experiments' tables: means with deviations, and the shares of the data that rows have seen."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_PHRASES = {
+    "train_questions": "trained on {} questions",
+    "irrelevant": "{} irrelevant candidate for each relevant one",
+    "watched": "early stopping by {} dev questions",
+    "dev_questions": "calibrated on {} dev questions",
+    "test_questions": "measured on {} questions of each collection",
+    "candidates": "BM25's {} best are re-ranked",
+}
+
+
+def remarks(part: Mapping[str, Any]) -> str:
+    """What a part's own record says of how much of the data it saw."""
+    share = part.get("share", {})
+    return ", ".join(phrase.format(share[name]) for name, phrase in _PHRASES.items() if share.get(name))
+
+
+def share_marks(parts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """A letter for every share in use, in order of appearance."""
+    shares = dict.fromkeys(words for part in parts if (words := remarks(part)))
+    return dict(zip(shares, "abcdefghijklmnopqrstuvwxyz", strict=False))
+
+
+def cell(mean: float, deviation: float, seeds: int) -> str:
+    return f"{mean:.3f} ± {deviation:.3f}" if seeds > 1 else f"{mean:.3f}"

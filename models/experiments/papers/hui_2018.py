@@ -1,0 +1,52 @@
+"""Hui, Yates, Berberich and de Melo 2018, Tables 1 to 4.
+
+The candidates are those of the index's BM25, in the order of query likelihood (QL). BioASQ's gold has one
+grade, so Table 4 (PairAccuracy) has one pair of labels. The paper tests five predictions of each year by
+Student's t; here questions are tested by approximate randomisation, two-tailed too.
+"""
+
+from bioqa.models.experiments.components import TrainedComponent
+from bioqa.models.experiments.experiment import Experiment
+from bioqa.models.experiments.papers.shares import FEW_EPOCHS, LEARNED, MEASURED
+from bioqa.models.experiments.systems import System, trained
+
+
+def _co_pacrr(letters: str) -> TrainedComponent:
+    """Letters of what is turned on: C(ascade), D(isambiguation), S(huffling)."""
+    flags = {"cascade": "C" in letters, "disambiguate": "D" in letters, "shuffle": "S" in letters}
+    return trained("co-pacrr", LEARNED, **flags, **FEW_EPOCHS)
+
+
+EXPERIMENT = Experiment(
+    name="hui-2018",
+    title="Hui, Yates, Berberich and de Melo 2018",
+    systems=(
+        System("Co-PACRR", "documents", _co_pacrr("CDS"), seeds=1),
+        System("PACRR", "documents", _co_pacrr(""), seeds=1),
+        System("MatchPyramid", "documents", trained("matchpyramid", LEARNED, **FEW_EPOCHS), seeds=1),
+        # Guo et al. 2016 without extra features, trained as all of Hui et al.'s are.
+        System(
+            "DRMM",
+            "documents",
+            trained(
+                "drmm",
+                LEARNED,
+                features="none",
+                document_loss="softmax",
+                learning_rate=0.001,
+                pairs_per_step=16,
+            ),
+        ),
+        System("DUET-local", "documents", trained("duet-local", LEARNED), seeds=1),
+        System("K-NRM", "documents", trained("knrm", LEARNED)),
+        *(
+            System(f"{letters}-PACRR", "documents", _co_pacrr(letters), seeds=1)
+            for letters in ("C", "D", "S", "CD", "CS", "DS")
+        ),
+        System("QL", "baseline", trained("ql", MEASURED), seeds=1),
+    ),
+    measures=("document_map_8", "ERR@20", "pair_accuracy"),
+    references=("PACRR", "MatchPyramid", "DRMM", "DUET-local", "K-NRM"),
+    tails=2,
+    reranked="QL",
+)
