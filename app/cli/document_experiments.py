@@ -22,6 +22,7 @@ from bioqa.app.cli.experiments import (
 from bioqa.app.cli.options import IndexOption, JsonOption, no_stream
 from bioqa.app.cli.preparing import VocabularyOption
 from bioqa.app.version import version
+from bioqa.bioasq.jsonfile import write_bytes
 
 PAPERS = {
     "mcdonald-2018": "McDonald, Brokos and Androutsopoulos 2018",
@@ -95,13 +96,21 @@ def _all_systems(
             help="Folder with NAME.json of each experiment, as --json prints it; by default those published.",
         ),
     ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Draw document MAP against milliseconds into this file."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare all systems of the papers: document MAP, size and time, as a table and a chart."""
-    from bioqa.app.reports.all_systems import as_dicts, page, read_all
+    """Compare all systems of the four papers: document MAP, size and time."""
+    from bioqa.app.reports.all_systems import as_dicts, chart, read_all, table
+    from bioqa.app.reports.charts import as_file
 
     rows = read_all(results)
+    if svg is not None:
+        write_bytes(svg, as_file(chart(rows)).encode())
+        say(f"{svg}: chart written")
     if json:
         print_json(as_dicts(rows))
     else:
-        typer.echo(page(rows))
+        typer.echo(table(rows))

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bioqa.app.reports.cells import cell, remarks
+from bioqa.app.reports.cells import cell, lettered, remarks
 from bioqa.app.reports.charts import Dot, scatter
 from bioqa.app.reports.document_tables import NOT_TRAINED
 from bioqa.app.reports.tables import markdown
@@ -70,9 +70,10 @@ def _with_results(empty: SystemRow, row: Row | DocumentRow | None) -> SystemRow:
         return empty
     summary = row.collections[COLLECTION]
     # Parts are the seeds of a row of documents, which cost the same, and the components of another's.
-    parts = row.parts[:1] if isinstance(row, DocumentRow) else row.parts
+    documents = isinstance(row, DocumentRow)
+    parts = row.parts[:1] if documents else row.parts
     times = [part["thread_milliseconds"] for part in parts if "thread_milliseconds" in part]
-    counts = [share["test_questions"] for part in parts if (share := part.get("share"))]
+    counts = [part.get("share", {}).get("test_questions", 0) for part in parts]
     return SystemRow(
         empty.number,
         empty.experiment,
@@ -82,7 +83,7 @@ def _with_results(empty: SystemRow, row: Row | DocumentRow | None) -> SystemRow:
         summary.deviation[MEASURE],
         sum(part.get("parameters", 0) for part in parts),
         sum(times) if times else None,
-        tuple(dict.fromkeys(words for part in parts if (words := remarks(part)))),
+        tuple(dict.fromkeys(words for part in parts if (words := remarks(part, documents_only=documents)))),
         min(filter(None, counts), default=0),
     )
 
@@ -91,19 +92,14 @@ def as_dicts(rows: Sequence[SystemRow]) -> list[dict[str, Any]]:
     return [asdict(row) for row in rows]
 
 
-def page(rows: Sequence[SystemRow]) -> str:
-    """The chart and the table, in Markdown with inline SVG."""
-    marks = share_marks_of(rows)
-    notes = [f"- {mark}: {words}" for words, mark in marks.items()]
-    return "\n\n".join([chart(rows), table(rows, marks), "\n".join(notes)])
+def table(rows: Sequence[SystemRow]) -> str:
+    """In Markdown, with what the letters of the shares mean."""
+    marks = lettered(words for row in rows for words in row.shares)
+    notes = "\n".join(f"- {mark}: {words}" for words, mark in marks.items())
+    return f"{_table(rows, marks)}\n\n{notes}".rstrip()
 
 
-def share_marks_of(rows: Sequence[SystemRow]) -> dict[str, str]:
-    shares = dict.fromkeys(words for row in rows for words in row.shares)
-    return dict(zip(shares, "abcdefghijklmnopqrstuvwxyz", strict=False))
-
-
-def table(rows: Sequence[SystemRow], marks: Mapping[str, str]) -> str:
+def _table(rows: Sequence[SystemRow], marks: Mapping[str, str]) -> str:
     lines = [["", "paper", "system", "seeds", "share", "document MAP", "questions", "parameters", "ms"]]
     for row in rows:
         number = "" if row.number is None else str(row.number)

@@ -13,16 +13,20 @@ _PHRASES = {
 }
 
 
-def remarks(part: Mapping[str, Any]) -> str:
-    """What a part's own record says of how much of the data it saw."""
-    share = part.get("share", {})
+def remarks(part: Mapping[str, Any], *, documents_only: bool = False) -> str:
+    """What a part's own record says of how much of the data it saw.
+
+    ``documents_only``: no selection of snippets was calibrated on its development questions.
+    """
+    share = dict(part.get("share", {}))
+    if documents_only:
+        share.pop("dev_questions", None)
     return ", ".join(phrase.format(share[name]) for name, phrase in _PHRASES.items() if share.get(name))
 
 
-def share_marks(parts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def lettered(shares: Iterable[str]) -> dict[str, str]:
     """A letter for every share in use, in order of appearance."""
-    shares = dict.fromkeys(words for part in parts if (words := remarks(part)))
-    return dict(zip(shares, "abcdefghijklmnopqrstuvwxyz", strict=False))
+    return dict(zip(dict.fromkeys(shares), "abcdefghijklmnopqrstuvwxyz", strict=False))
 
 
 def cell(mean: float, deviation: float, seeds: int) -> str:

@@ -156,6 +156,18 @@ def scatter(title: str, across: str, up: str, dots: Sequence[Dot], groups: Seque
     return _svg(title, bottom + 54 + (len(groups) + 1) // 2 * 18, "".join(made))
 
 
+def as_file(svg: str) -> str:
+    """A chart as a file of its own, which has no text around it to take a colour from: dark on white."""
+    head, tag, rest = svg.partition(">")
+    return (
+        head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" color="#222222" ', 1)
+        + tag
+        + '<rect width="100%" height="100%" fill="#ffffff"/>'
+        + rest
+        + "\n"
+    )
+
+
 def _dot(dot: Dot, placed: Sequence[tuple[float, float]]) -> str:
     """``placed``: the lower end of its bar, itself, the upper end."""
     (x, low), (_, y), (_, high) = placed

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bioqa.app.reports.cells import cell, remarks, share_marks
+from bioqa.app.reports.cells import cell, lettered, remarks
 from bioqa.app.reports.tables import markdown
 from bioqa.models.experiments.document_table import DocumentRow, DocumentSummary
 from bioqa.models.experiments.experiment import Experiment
@@ -19,7 +19,7 @@ _TESTS = {"randomisation": "approximate randomisation over questions", "t": "Stu
 
 def document_tables(experiment: Experiment, results: DocumentResults) -> str:
     """For each collection means over seeds, and the best seeds with what their differences are worth."""
-    marks = share_marks(part for row in results.rows for part in row.parts)
+    marks = lettered(words for row in results.rows for words in _shares(row))
     rows = {row.system: row for row in results.rows}
     blocks = []
     for name in _collections(results):
@@ -47,9 +47,14 @@ def _means(
             continue
         summary = row.collections[name]
         values = [cell(summary.mean[m], summary.deviation[m], row.seeds) for m in experiment.measures]
-        share = "".join(dict.fromkeys(marks[words] for part in row.parts if (words := remarks(part))))
+        share = "".join(marks[words] for words in _shares(row))
         lines.append([row.system, str(row.seeds), share, *values, *cost(row.parts)])
     return markdown(lines)
+
+
+def _shares(row: DocumentRow) -> list[str]:
+    """Of all seeds, which have seen the same."""
+    return list(dict.fromkeys(words for part in row.parts if (words := remarks(part, documents_only=True))))
 
 
 def cost(parts: Sequence[Mapping[str, Any]]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -81,10 +81,14 @@ def document_rows(
         for system in experiment.systems
         if system.name in runs
     ]
+    if experiment.reranked not in best:
+        return rows, {}
+    share = experiment.system(experiment.reranked).sentences.share
     reranked = {
-        name: rerank_runs(questions, {s: run.scores[name] for s, run in best.items()}, experiment.reranked)
+        name: rerank_runs(
+            share.test(questions), {s: run.scores[name] for s, run in best.items()}, experiment.reranked
+        )
         for name, questions in data.tests.items()
-        if experiment.reranked in best
     }
     return rows, reranked
 
@@ -97,13 +101,13 @@ def paired_test(differences: Floats, test: Test, tails: int) -> Floats:
     if test == "randomisation":
         if tails != 2:
             raise ValueError("randomisation over documents is two-tailed")
-        return randomisation_p(differences)
+        return randomisation_p(differences.astype(np.float64))
     # Imported here: scipy is in the extra `train`, and printing published tables does not need it.
     from scipy.stats import ttest_1samp
 
     found = np.ones(differences.shape[1])
     different = np.ptp(differences, axis=0) > 0
-    alternative = "two-sided" if tails == 2 else "greater"
+    alternative: Literal["two-sided", "greater"] = "two-sided" if tails == 2 else "greater"
     found[different] = ttest_1samp(differences[:, different], 0.0, alternative=alternative).pvalue
     return found
 

@@ -48,7 +48,7 @@ def rerank_runs(
 
 def reranked(scores: DocumentScores, run: DocumentScores, depth: int = DEPTH) -> list[Floats]:
     """Scores that put the run's best documents first, in the order of ``scores``, and then its others."""
-    made = []
+    made: list[Floats] = []
     for own, of_run in zip(scores, run, strict=True):
         order = np.argsort(-of_run, kind="stable")
         best, others = order[:depth], order[depth:]

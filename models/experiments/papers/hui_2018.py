@@ -5,6 +5,8 @@ grade, so Table 4 (PairAccuracy) has one pair of labels. The paper tests five pr
 Student's t; here questions are tested by approximate randomisation, two-tailed too.
 """
 
+from typing import Any
+
 from bioqa.models.experiments.components import TrainedComponent
 from bioqa.models.experiments.experiment import Experiment
 from bioqa.models.experiments.papers.shares import FEW_EPOCHS, LEARNED, MEASURED
@@ -13,7 +15,11 @@ from bioqa.models.experiments.systems import System, trained
 
 def _co_pacrr(letters: str) -> TrainedComponent:
     """Letters of what is turned on: C(ascade), D(isambiguation), S(huffling)."""
-    flags = {"cascade": "C" in letters, "disambiguate": "D" in letters, "shuffle": "S" in letters}
+    flags: dict[str, Any] = {
+        "cascade": "C" in letters,
+        "disambiguate": "D" in letters,
+        "shuffle": "S" in letters,
+    }
     return trained("co-pacrr", LEARNED, **flags, **FEW_EPOCHS)
 
 

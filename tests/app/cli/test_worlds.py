@@ -52,6 +52,10 @@ ARGUMENTS: dict[str, list[object]] = {
     "train": ["features", "--train", "golden", "--dev", "golden", "-o", "checkpoint"],
     "train-cascade": ["encoder", "--train", "golden", "--dev", "golden", "-o", "cascade"],
     "experiment pappas-2021": [],
+    "experiment mcdonald-2018": [],
+    "experiment hui-2018": [],
+    "experiment mohan-2017": [],
+    "experiment all": [],
     "keys new": ["ada", "--file", "keys"],
     "keys list": ["--file", "keys"],
     "keys revoke": ["ada", "--file", "keys"],
@@ -99,6 +103,7 @@ def test_every_command_is_here() -> None:
 
 PRINTING = (
     "info", "ask", "explain", "cite", "evaluate", "compare", "parse", "keys list", "experiment pappas-2021",
+    "experiment mcdonald-2018", "experiment hui-2018", "experiment mohan-2017", "experiment all",
     "ranker show",
 )  # fmt: skip
 """Commands that print to stdout here."""
@@ -330,6 +335,8 @@ def test_collectors_that_are_none(world: Run, endpoint: str, monkeypatch: pytest
         *((name, "--file") for name in ("keys new", "keys list", "keys revoke")),
         ("update", "--cache"),
         ("experiment pappas-2021", "--runs"),
+        ("experiment mohan-2017", "--runs"),
+        ("experiment all", "--results"),
     ],
 )
 def test_standard_input_and_output_are_no_folders(world: Run, tmp_path: Path, name: str, option: str) -> None:

@@ -78,3 +78,36 @@ def test_the_ninth_system_has_a_dash() -> None:
     shown = charts.legend([f"<{place}>" for place in range(9)])
     assert "&lt;8&gt;" in shown
     assert shown.count('stroke-dasharray=""') == 8
+
+
+def test_dots_over_decades_with_their_deviations() -> None:
+    dots = [
+        charts.Dot("1", "<one>", 1.0, 0.5, 0.05, 0),
+        charts.Dot("2", "two", 10.0, 0.75, 0.0, 1, hollow=True),
+        charts.Dot("3", "three", 100.0, 0.9, 0.0, 1),
+    ]
+    root = read(charts.scatter("all", "ms", "MAP", dots, ["a", "<b>"]))
+    circles = root.xpath("//g/circle")
+    across = [float(circle.get("cx")) for circle in circles]
+    assert across[1] - across[0] == pytest.approx(across[2] - across[1], abs=0.2)
+    heights = [float(circle.get("cy")) for circle in circles]
+    assert (heights[0] - heights[1]) / (heights[1] - heights[2]) == pytest.approx(0.25 / 0.15, abs=0.02)
+    assert [circle.get("fill") for circle in circles] == [charts.colour(0), "none", charts.colour(1)]
+    (bar,) = root.xpath("//g/path/@d")
+    low, high = (float(y) for y in re.findall(r"[\d.]+", bar)[1:])
+    assert low - high == pytest.approx((heights[0] - heights[1]) * 0.1 / 0.25, abs=0.2)
+    assert root.xpath("//g/title/text()") == ["<one>", "two", "three"]
+    assert {"a", "<b>", "ms", "MAP", "1", "10", "100", "0.4", "0.9"} <= set(root.xpath("//text/text()"))
+
+
+def test_a_chart_as_a_file_has_its_own_colours() -> None:
+    inline = charts.scatter("all", "ms", "MAP", [charts.Dot("1", "one", 5.0, 0.5, 0.0, 0)], ["a"])
+    root = etree.fromstring(charts.as_file(inline).encode())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert root.get("color") == "#222222"
+    assert root[0].get("fill") == "#ffffff"
+    assert len(root) == len(etree.fromstring(inline)) + 1
+
+
+def test_no_dots_at_all() -> None:
+    assert not read(charts.scatter("none", "ms", "MAP", [], [])).xpath("//circle")
