@@ -47,19 +47,26 @@ def folder_of(name_or_folder: str | Path) -> Path | None:
     return None
 
 
-def save(cascade: Cascade, tokeniser: Any, folder: Path) -> None:
+def save(cascade: Cascade, tokeniser: Any, folder: Path, transformer: nn.Module | None = None) -> None:
     """Write the folder, replacing an older one of that name as a whole.
 
-    ``tokeniser``: the encoder's, as transformers loads it.
+    ``tokeniser``: the encoder's, as transformers loads it. ``transformer``: the encoder's model in single
+    precision, where the cascade reads in bfloat16 and so has only rounded weights.
     """
     with written_whole(folder) as unfinished:
-        cascade.reader.encoder.transformer.save_pretrained(unfinished / "encoder")
+        _transformer(cascade, transformer).save_pretrained(unfinished / "encoder")
         tokeniser.save_pretrained(unfinished / "encoder")
         checkpoint.save(cascade.first.checkpoint, unfinished / "first")
         _write_rest(cascade, unfinished, {})
 
 
-def save_compact(cascade: Cascade, tokeniser: Any, texts: Iterable[str], folder: Path) -> None:
+def save_compact(
+    cascade: Cascade,
+    tokeniser: Any,
+    texts: Iterable[str],
+    folder: Path,
+    transformer: nn.Module | None = None,
+) -> None:
     """Write the cascade as it is bundled: compact, with the word pieces of ``texts``.
 
     Raises BioqaError if its first ranker is not a bundled one, or its tokeniser's model is not WordPiece.
@@ -69,8 +76,12 @@ def save_compact(cascade: Cascade, tokeniser: Any, texts: Iterable[str], folder:
         raise CascadeError(f"its first ranker {first.name} is not bundled")
     used = used_pieces(tokeniser, texts)
     with written_whole(folder) as unfinished:
-        write_compact(cascade.reader.encoder.transformer, tokeniser, used, unfinished / "encoder")
+        write_compact(_transformer(cascade, transformer), tokeniser, used, unfinished / "encoder")
         _write_rest(cascade, unfinished, {"first": {"bundled": first.name, "hash": first.hash}})
+
+
+def _transformer(cascade: Cascade, given: nn.Module | None) -> Any:
+    return cascade.reader.encoder.transformer if given is None else given
 
 
 def _write_rest(cascade: Cascade, folder: Path, more: dict[str, Any]) -> None:

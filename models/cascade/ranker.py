@@ -20,7 +20,7 @@ from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration
-from bioqa.models.arrays import Floats
+from bioqa.models.arrays import Floats, Ints
 from bioqa.models.cascade.encoder import CrossEncoder, Passage, sentence_texts
 from bioqa.models.encoders.encoder import processor_has_bfloat16
 from bioqa.models.reranker import Reranker
@@ -52,14 +52,18 @@ class Combination:
     unread_relevance_offset: float = 0.0
     most_documents: int = 0
     """Documents that are read at most, whatever the budget; 0: no limit."""
+    most_sentences: int = 0
+    """Sentences of a document that are read at most: those that the first ranker scores highest; 0: all."""
 
     def __post_init__(self) -> None:
         for setting in fields(self):
             value = getattr(self, setting.name)
             if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
                 raise CascadeError(f"{setting.name} {value!r} is not a number")
-        if type(self.most_documents) is not int or self.most_documents < 0:
-            raise CascadeError(f"most_documents {self.most_documents!r} is not a whole number from 0")
+        for name in ("most_documents", "most_sentences"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 0:
+                raise CascadeError(f"{name} {value!r} is not a whole number from 0")
 
     def apply(self, first: Sequence[RankedDocument], reading: "Reading") -> list[RankedDocument]:
         """New scores for the documents, in the first ranker's order, the first of which were read."""
@@ -67,12 +71,12 @@ class Combination:
         for place, document in enumerate(first):
             cheap = np.array(document.sentence_scores, dtype=np.float64)
             relevance = self.unread_relevance_scale * document.score + self.unread_relevance_offset
+            scores = self.unread_scale * cheap + self.unread_offset
             if place < len(reading.scores):
-                scores = reading.scores[place] + self.sentence_weight * cheap
+                read = reading.scores[place]
+                scores = np.where(np.isnan(read), scores, read + self.sentence_weight * cheap)
                 # A document without sentences has nothing that could be read.
                 relevance = reading.relevance[place] if len(scores) else relevance
-            else:
-                scores = self.unread_scale * cheap + self.unread_offset
             best = float(scores.max()) if len(scores) else 0.0
             score = document.score + self.document_weight * best + self.relevance_weight * relevance
             made.append(RankedDocument(document.document, score, tuple(scores.tolist())))
@@ -103,7 +107,7 @@ class Reading:
     """The encoder's results for the documents that it read."""
 
     scores: list[Floats]
-    """Of each document's sentences."""
+    """Of each document's sentences; NaN for those that were not read."""
     relevance: list[float]
     """Logit of each document: of its best passage; 0 for a document without sentences."""
     costs: list[int]
@@ -184,7 +188,7 @@ class Cascade:
         first = self.first.rank(question, candidates).documents
         combination = self.combination
         readable = first[: combination.most_documents or None]
-        reading = self.read(question, readable, self.speed.pieces(self.budget_ms))
+        reading = self.read(question, readable, self.speed.pieces(self.budget_ms), combination.most_sentences)
         ranked = combination.apply(first, reading)
         ranked.sort(key=lambda document: -document.score)
         return Ranking(tuple(ranked), reading.truncated)
@@ -197,36 +201,60 @@ class Cascade:
         """As the first ranker's."""
         return self.first.candidates(question, documents)
 
-    def read(self, question: str, documents: Sequence[RankedDocument], pieces: float) -> Reading:
-        """Logits of the sentences of the first documents, within ``pieces`` word pieces."""
+    def read(
+        self, question: str, documents: Sequence[RankedDocument], pieces: float, most_sentences: int = 0
+    ) -> Reading:
+        """Logits of the sentences of the first documents, within ``pieces`` word pieces.
+
+        ``most_sentences`` of each, those that the first ranker scores highest; 0: all.
+        """
         passages: list[list[Passage]] = []
+        chosen: list[Ints] = []
         for ranked in documents:
-            made = self.reader.passages(question, sentence_texts(ranked.document))
+            places = _highest(ranked.sentence_scores, most_sentences)
+            texts = sentence_texts(ranked.document)
+            made = self.reader.passages(question, [texts[place] for place in places])
             pieces -= sum(passage.cost for passage in made)
             if pieces < 0:
                 break
             passages.append(made)
+            chosen.append(places)
         read = [ranked.document for ranked in documents[: len(passages)]]
         flat = [passage for made in passages for passage in made]
-        sentences, of_passages = self._logits(question, read, flat)
-        ends = np.cumsum([len(document.sentences) for document in read], dtype=np.int64)[:-1]
-        scores = np.split(sentences, ends) if read else []
+        sentences, of_passages = self._logits(question, read, chosen, flat)
+        scores = []
+        for document, places in zip(read, chosen, strict=True):
+            scores.append(np.full(len(document.sentences), np.nan))
+            scores[-1][places], sentences = sentences[: len(places)], sentences[len(places) :]
         by_document = np.split(of_passages, np.cumsum([len(made) for made in passages])[:-1]) if read else []
         relevance = [float(logits.max()) if len(logits) else 0.0 for logits in by_document]
         costs = [sum(passage.cost for passage in made) for made in passages]
         return Reading(scores, relevance, costs, sum(p.truncated for made in passages for p in made))
 
     def _logits(
-        self, question: str, documents: Sequence[Document], passages: Sequence[Passage]
+        self,
+        question: str,
+        documents: Sequence[Document],
+        chosen: Sequence[Ints],
+        passages: Sequence[Passage],
     ) -> tuple[Floats, Floats]:
-        """Of all sentences, and of all passages."""
+        """Of the documents' chosen sentences, and of all passages."""
         if not passages:
             return np.zeros(0), np.zeros(0)
         loaded = self.first.checkpoint
         # Only sentence features are used, which do not depend on first-stage scores: 0 will do.
         _, features = self.first.example(question, [Candidate(document, 0.0) for document in documents])
         scaled = loaded.scaling.apply(features, loaded.settings.reading.features).sentences
-        return self.reader.score(passages, scaled)
+        begins = np.cumsum([0, *(len(document.sentences) for document in documents)])
+        rows = [places + begin for places, begin in zip(chosen, begins, strict=False)]
+        return self.reader.score(passages, scaled[np.concatenate(rows)])
+
+
+def _highest(scores: Sequence[float], most: int) -> Ints:
+    """[≤ most] places of the highest scores, in ascending order; of equal ones, the first; 0: all."""
+    order = np.argsort(-np.array(scores, dtype=np.float64), kind="stable")
+    places: Ints = np.sort(order[: most or None])
+    return places
 
 
 def read_as_served(reader: CrossEncoder, *, half_precision: bool) -> None:

@@ -3,6 +3,7 @@
 import math
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ class Tuning:
     budget_ms: float = BUDGET_MS
     documents: int = 12
     """How many of the first ranker's best documents are read."""
+    sentences: int = 0
+    """How many of the first ranker's best sentences of a document are read; 0: all."""
     half_precision: bool = False
 
 
@@ -102,8 +105,10 @@ def train_cascade(
         "curve": [{"questions": seen, "loss": round(loss, 4)} for seen, loss in reached.curve],
     }
     chosen = sample(dev, plan.dev_questions)
+    # In bfloat16 the encoder is tuned as it will read; what is kept is not rounded.
+    transformer = deepcopy(encoder.transformer)
     made = finish(first, reader, chosen, plan.output.name, record, plan.tuning)
-    save(made, tokeniser, plan.output)
+    save(made, tokeniser, plan.output, transformer)
     state.delete()
     return made
 
@@ -124,7 +129,7 @@ def finish(
 ) -> Cascade:
     """A cascade with measured speed, and with combination and selection tuned on dev for the budget.
 
-    For tuning, every sentence of the first ranker's best documents is read.
+    For tuning, the first ranker's best documents are read whatever the budget.
     """
     budget_ms = tuning.budget_ms
     reader.encoder.freeze()
@@ -133,11 +138,15 @@ def finish(
     speed = measure_speed(first, reader, asked, tuning.half_precision)
     untuned = Tuned(Combination(), speed, Calibration())
     read = read_questions(
-        Cascade(first, reader, untuned, name=name, budget_ms=budget_ms), dev, tuning.documents, progress
+        Cascade(first, reader, untuned, name=name, budget_ms=budget_ms),
+        dev,
+        tuning.documents,
+        progress,
+        tuning.sentences,
     )
     combination, calibration, scores = tune(read, speed.pieces(budget_ms))
     # Not more than was read for tuning.
-    combination = replace(combination, most_documents=tuning.documents)
+    combination = replace(combination, most_documents=tuning.documents, most_sentences=tuning.sentences)
     if (auc := auc_of(reader, question_groups(dev, first))) is not None:
         scores["sentence_auc_encoder"] = auc
     scores["dev_questions"] = len(dev)

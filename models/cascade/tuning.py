@@ -42,13 +42,14 @@ def read_questions(
     questions: Sequence[Prepared],
     documents: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    sentences: int = 0,
 ) -> list[ReadQuestion]:
-    """Read every sentence of the first ranker's best documents."""
+    """Read the first ranker's best documents, and of each its best sentences (0: all)."""
     read = []
     for done, question in enumerate(questions, 1):
         body = question.response.question.body.strip()
         first = cascade.first.rank(body, question.retrieved.candidates).documents
-        reading = cascade.read(body, first[:documents], float("inf"))
+        reading = cascade.read(body, first[:documents], float("inf"), sentences)
         read.append(ReadQuestion(question, first, reading))
         progress(done, len(questions))
     return read
@@ -95,11 +96,15 @@ def ranking_of(question: ReadQuestion, combination: Combination, pieces: float) 
 
 def sentence_weight_auc(questions: Sequence[ReadQuestion], weight: float) -> float:
     """AUC within the relevant documents that were read."""
+    line = straight_line(*_sentence_scores(questions, weight))
+    combination = Combination(sentence_weight=weight, unread_scale=line[0], unread_offset=line[1])
     return sentence_auc(
         [
-            SentenceCase(scores + weight * np.array(document.sentence_scores), labels)
+            SentenceCase(np.array(document.sentence_scores), labels)
             for q in questions
-            for document, scores, labels in zip(q.first, q.reading.scores, q.labels(), strict=False)
+            for document, labels in zip(
+                combination.apply(q.first[: len(q.reading.scores)], q.reading), q.labels(), strict=True
+            )
         ]
     )
 
@@ -115,7 +120,7 @@ def straight_line(cheap: Floats, read: Floats) -> tuple[float, float]:
 def _sentence_scores(questions: Sequence[ReadQuestion], sentence_weight: float) -> tuple[Floats, Floats]:
     """The first ranker's and the combined ones, of all sentences that were read."""
     pairs = [
-        (np.array(d.sentence_scores), scores)
+        (np.array(d.sentence_scores)[~np.isnan(scores)], scores[~np.isnan(scores)])
         for q in questions
         for d, scores in zip(q.first, q.reading.scores, strict=False)
     ]

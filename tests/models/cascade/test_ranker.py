@@ -103,6 +103,41 @@ def test_no_more_documents_are_read_than_were_tuned_on(make: Make, candidates: l
     assert sum(score < 40 for score in best) == 2 < len(best)
 
 
+def test_of_a_document_only_the_most_promising_sentences_are_read(
+    make: Make, candidates: list[Candidate]
+) -> None:
+    cascade = make(budget_ms=1e5, most_sentences=2, sentence_weight=0.25, unread_scale=2.0, unread_offset=50)
+    first = cascade.first.rank(BODY, candidates).documents
+    ranked = {d.document.pmid: d.sentence_scores for d in cascade.rank(BODY, candidates).documents}
+    assert max(len(d.sentence_scores) for d in first) > 2
+    for cheap in first:
+        texts = [cheap.document.sentence_text(s) for s in cheap.document.sentences]
+        highest = sorted(sorted(range(len(texts)), key=lambda n: -cheap.sentence_scores[n])[:2])
+        passages = cascade.reader.passages(BODY, [texts[n] for n in highest])
+        example, _ = cascade.first.example(BODY, [Candidate(cheap.document, 7.0)])
+        features = torch.from_numpy(example.features.sentences[highest]).float()
+        with torch.inference_mode():
+            logits = dict(zip(highest, cascade.reader(passages, features).sentences.tolist(), strict=True))
+        for n, score in enumerate(cheap.sentence_scores):
+            expected = logits[n] + 0.25 * score if n in logits else 2 * score + 50
+            assert ranked[cheap.document.pmid][n] == pytest.approx(expected, abs=1e-4)
+
+
+def test_reading_fewer_sentences_makes_room_for_more_documents(
+    make: Make, candidates: list[Candidate]
+) -> None:
+    cascade = make()
+    first = cascade.first.rank(BODY, candidates).documents
+    whole, shortened = cascade.read(BODY, first, inf), cascade.read(BODY, first, inf, most_sentences=1)
+    assert sum(shortened.costs) < sum(whole.costs)
+    assert [np.isnan(scores).sum() for scores in shortened.scores] == [
+        max(0, len(scores) - 1) for scores in whole.scores
+    ]
+    pieces = sum(whole.costs) - 1
+    assert len(cascade.read(BODY, first, pieces).scores) < len(whole.scores)
+    assert len(cascade.read(BODY, first, pieces, most_sentences=1).scores) == len(whole.scores)
+
+
 def test_the_budget_is_pieces_not_time(make: Make, candidates: list[Candidate]) -> None:
     slow, fast = make(speed=Speed(10.0, 0.2, 1)), make(speed=Speed(10.0, 100.0, 1))
     assert (slow.speed.pieces(1000), fast.speed.pieces(1000)) == (198, 99_000)
@@ -175,6 +210,7 @@ def test_a_document_without_sentences_has_no_relevance_of_its_own() -> None:
         (lambda: Combination(document_weight=inf), "document_weight inf"),
         (lambda: Combination(most_documents=1.5), "most_documents 1.5"),  # type: ignore[arg-type]
         (lambda: Combination(most_documents=-2), "most_documents -2"),
+        (lambda: Combination(most_sentences=-1), "most_sentences -1"),
         (lambda: Combination(unread_scale="1"), "unread_scale '1'"),  # type: ignore[arg-type]
         (lambda: Speed(0.0, 0.0, 1), "speed"),
         (lambda: Speed(-1.0, 1.0, 1), "speed"),

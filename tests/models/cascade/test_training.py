@@ -4,13 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import write_submission
 from bioqa.models import checkpoint
 from bioqa.models.cascade import files as cascade_files
 from bioqa.models.cascade.fitting import CrossSettings, FittingProgress
-from bioqa.models.cascade.training import CascadePlan, train_cascade
+from bioqa.models.cascade.training import CascadePlan, Tuning, train_cascade
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.training.state import state_path
 from tests.models.encoders.tiny import write_tiny
@@ -57,6 +59,21 @@ def test_from_files_to_a_cascade_that_answers(plan: CascadePlan, index: ToyIndex
     assert record["speed"]["pieces_per_ms"] > 0
     assert "curve" not in loaded.config
     assert loaded.scale is None
+
+
+def test_a_cascade_that_reads_in_bfloat16_is_written_in_single_precision(
+    plan: CascadePlan, index: ToyIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bioqa.models.cascade.ranker.processor_has_bfloat16", lambda: True)
+    made = train_cascade(replace(plan, settings=QUICK, tuning=Tuning(half_precision=True)), index)
+    (reading,) = {p.dtype for p in made.reader.encoder.transformer.parameters()}
+    assert reading == torch.bfloat16
+    weights = load_file(plan.output / "encoder" / "model.safetensors")
+    assert {value.dtype for value in weights.values()} == {torch.float32}
+    assert any(not torch.equal(value, value.bfloat16().float()) for value in weights.values())
+    loaded = cascade_files.load(plan.output, device="cpu")
+    body = GOLDEN[0].question.body
+    assert loaded.rank(body, index.search(body)) == made.rank(body, index.search(body))
 
 
 def _interrupt(plan: CascadePlan, index: ToyIndex, monkeypatch: pytest.MonkeyPatch) -> None:

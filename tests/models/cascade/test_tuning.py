@@ -36,11 +36,13 @@ def read(cascade: Cascade, prepared: list[Prepared]) -> list[ReadQuestion]:
     return read_questions(cascade, prepared, documents=12)
 
 
+@pytest.mark.parametrize("sentences", [0, 1])
 @pytest.mark.parametrize("pieces", [0, 150, 400, 100_000])
 def test_tuning_sees_the_rankings_that_are_served(
-    cascade: Cascade, read: list[ReadQuestion], pieces: int
+    cascade: Cascade, prepared: list[Prepared], pieces: int, sentences: int
 ) -> None:
-    combination = Combination(0.5, 0.25, 0.75, -1.0, 0.5, 0.3, -0.2)
+    read = read_questions(cascade, prepared, documents=12, sentences=sentences)
+    combination = Combination(0.5, 0.25, 0.75, -1.0, 0.5, 0.3, -0.2, most_sentences=sentences)
     serving = Cascade(
         cascade.first,
         cascade.reader,
@@ -49,8 +51,8 @@ def test_tuning_sees_the_rankings_that_are_served(
         budget_ms=pieces,
     )
     for question in read:
-        prepared = question.prepared
-        served = serving.rank(prepared.response.question.body, prepared.retrieved.candidates)
+        asked = question.prepared
+        served = serving.rank(asked.response.question.body, asked.retrieved.candidates)
         tuned = ranking_of(question, combination, pieces)
         assert [d.document for d in tuned.documents] == [d.document for d in served.documents]
         for a, b in zip(tuned.documents, served.documents, strict=True):
