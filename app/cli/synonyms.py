@@ -25,7 +25,8 @@ def synonyms(
 ) -> None:
     """Make the synonyms of MeSH's descriptors, in a file beside an index in a folder.
 
-    Questions are searched for with them from then on, also by a running service. Run it again for a new
+    From then on, also by a running service, questions are searched for with them, and [mh] finds narrower
+    headings. Run it again for a new
     year's file; releases that `bioqa update` makes keep the file.
     """
     where = index_location(load_settings(index=index))
@@ -38,4 +39,4 @@ def synonyms(
     if not folder.is_dir():
         raise BioqaError(f"no index at {folder}: no such folder")
     made = build(descriptors, folder / FILE)
-    say(f"{folder / FILE}: descriptors with synonyms {made.descriptors}, terms {made.terms}")
+    say(f"{folder / FILE}: descriptors {made.descriptors}, terms of those with synonyms {made.terms}")

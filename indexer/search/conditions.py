@@ -4,6 +4,7 @@ They are data. Each back end makes its own query of them, term by term, and none
 engine as a query string. Conditions decide what is found; they never change a score.
 """
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
@@ -14,6 +15,14 @@ from bioqa.indexer.search.keys import Kind, author_orders, key
 Place = Literal["title", "text"]
 """Where words are looked for: in the title, or in title and abstract."""
 
+Narrower = Callable[[str], Collection[str]]
+"""A MeSH heading, or an entry term of one → the heading and all that are narrower, as far as is known."""
+
+
+def no_narrower(heading: str) -> Collection[str]:
+    """Nothing is known of headings."""
+    return ()
+
 
 @dataclass(frozen=True, slots=True)
 class HasKey:
@@ -21,17 +30,23 @@ class HasKey:
 
     kind: Kind
     value: str
+    with_narrower: bool = False
+    """Of a MeSH heading: whether narrower headings will do, where the index knows which they are."""
 
-    @property
-    def keys(self) -> tuple[str, ...]:
+    def keys(self, narrower: Narrower = no_narrower) -> tuple[str, ...]:
         """The keys of which one is enough."""
         value = encodable(self.value)
         # Who writes a comma has put the family name first.
         turned = self.kind in (Kind.AUTHOR, Kind.FIRST_AUTHOR) and "," not in value
-        return tuple(key(self.kind, each) for each in (author_orders(value) if turned else (value,)))
+        values = list(author_orders(value)) if turned else [value]
+        if self.with_narrower:
+            heading, slash, qualifier = value.partition("/")
+            values += (f"{name}{slash}{qualifier}" for name in narrower(heading))
+        return tuple(dict.fromkeys(key(self.kind, each) for each in values))
 
     def __str__(self) -> str:
-        return _written(self.value, _TAGS[self.kind])
+        alone = self.kind in (Kind.HEADING, Kind.MAJOR_HEADING) and not self.with_narrower
+        return _written(self.value, _TAGS[self.kind] + (":noexp" if alone else ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,9 @@ _KINDS = {
     Field.FIRST_AUTHOR: Kind.FIRST_AUTHOR,
     Field.JOURNAL: Kind.JOURNAL,
     Field.HEADING: Kind.HEADING,
+    Field.HEADING_ALONE: Kind.HEADING,
     Field.MAJOR_HEADING: Kind.MAJOR_HEADING,
+    Field.MAJOR_HEADING_ALONE: Kind.MAJOR_HEADING,
     Field.TYPE: Kind.TYPE,
     Field.DOI: Kind.DOI,
 }
@@ -230,7 +232,9 @@ class _Reader:
             return _FILTERS[text.lower()]
         if field is Field.LANGUAGE and not is_language(text):
             raise self._fault(f"no language is called {text}", term)
-        return HasKey(Kind.LANGUAGE if field is Field.LANGUAGE else _KINDS[field], text)
+        if field is Field.LANGUAGE:
+            return HasKey(Kind.LANGUAGE, text)
+        return HasKey(_KINDS[field], text, with_narrower=field in (Field.HEADING, Field.MAJOR_HEADING))
 
     def _of_words(self, term: Term) -> Condition:
         place = _place(term)

@@ -79,7 +79,7 @@ def condition_query(condition: Condition) -> dict[str, Any]:
     """Build the query for the documents that meet a condition."""
     match condition:
         case HasKey():
-            return {"terms": {KEYS: list(condition.keys)}}
+            return {"terms": {KEYS: list(condition.keys())}}
         case HasPmid(pmid):
             return {"ids": {"values": [str(pmid)]}}
         case HasWords(place, text):

@@ -1,4 +1,4 @@
-"""Synonyms of MeSH: the entry terms of its descriptors, in a file beside an index.
+"""MeSH's descriptors, their synonyms (entry terms) and what is narrower, in a file beside an index.
 
 The file is SQLite, so that a question costs a look-up rather than the memory for a quarter of a million
 terms. ``bioqa synonyms`` makes it once of NLM's descriptor file (desc2026.xml, plain or gzip).
@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from lxml import etree
 
@@ -24,10 +24,22 @@ from bioqa.indexer.search.defined import long_key
 FILE = "synonyms.sqlite"
 """Name of the file in an index's folder."""
 
-FORMAT = 1
+FORMAT = 2
 
 MOST_TERMS = 8
 """Synonyms of one phrase of a question."""
+
+_TABLES = """
+CREATE TABLE terms (key TEXT, descriptor INTEGER, term TEXT);
+CREATE TABLE names (descriptor INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE trees (place TEXT, descriptor INTEGER);
+"""
+_INDEXES = """
+CREATE INDEX by_key ON terms (key);
+CREATE INDEX by_descriptor ON terms (descriptor);
+CREATE INDEX by_place ON trees (place);
+CREATE INDEX places ON trees (descriptor);
+"""
 
 _CHUNK = 1 << 16
 _ROOT, _RECORD = "DescriptorRecordSet", "DescriptorRecord"
@@ -45,6 +57,8 @@ class Descriptor:
 
     ui: str
     terms: tuple[str, ...]
+    trees: tuple[str, ...] = ()
+    """Its places in MeSH's trees: C08.127.108 is below C08.127."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +66,8 @@ class Built:
     """What was written."""
 
     descriptors: int
-    """With more than one term."""
     terms: int
+    """Synonyms: the terms of descriptors that have several."""
 
 
 class Synonyms:
@@ -71,7 +85,7 @@ class Synonyms:
             uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
             self._database = sqlite3.connect(uri, uri=True, check_same_thread=False)
             (found,) = self._database.execute("PRAGMA user_version").fetchone()
-            self._database.execute("SELECT key, descriptor, term FROM terms LIMIT 1").fetchall()
+            self._database.execute("SELECT 1 FROM terms LIMIT 0").fetchall()
         except sqlite3.Error as error:
             raise SynonymsError(f"{path} is not a file of synonyms: {error}; make it anew") from error
         if found != FORMAT:
@@ -84,18 +98,14 @@ class Synonyms:
         """The synonyms of phrases by their keys (``long_key``), without those that have the same key.
 
         A phrase within another one that has synonyms is left out."""
-        if self._database is None or not keys:
+        if not keys:
             return {}
         marks = ",".join("?" * len(keys))
         query = (
             "SELECT asked.key, other.key, other.term FROM terms AS asked JOIN terms AS other "  # noqa: S608
             f"USING (descriptor) WHERE asked.key IN ({marks}) AND other.key <> asked.key ORDER BY other.rowid"
         )  # only marks are put in
-        try:
-            with self._lock:
-                rows = self._database.execute(query, [*keys]).fetchall()
-        except sqlite3.Error as error:
-            raise SynonymsError(f"{self._path} cannot be read: {error}") from error
+        rows = self._rows(query, [*keys])
         found: dict[str, dict[str, str]] = {}
         for asked, key, term in rows:
             found.setdefault(asked, {}).setdefault(key, term)
@@ -104,6 +114,27 @@ class Synonyms:
             for asked, terms in found.items()
             if not any(asked in longer for longer in found if longer != asked)
         }
+
+    def narrower(self, heading: str) -> Sequence[str]:
+        """The descriptor that is called so, by any of its terms, and all below it in MeSH's trees."""
+        rows = self._rows(
+            "SELECT DISTINCT name FROM terms JOIN names USING (descriptor) WHERE key = :key UNION "
+            "SELECT name FROM terms JOIN trees AS own USING (descriptor) "
+            # "/" comes after "." in ASCII: all that begins with the place and a full stop.
+            "JOIN trees AS below ON below.place > own.place || '.' AND below.place < own.place || '/' "
+            "JOIN names ON names.descriptor = below.descriptor WHERE key = :key",
+            {"key": long_key(heading)},
+        )
+        return [name for (name,) in rows]
+
+    def _rows(self, query: str, values: Sequence[str] | Mapping[str, str]) -> list[Any]:
+        if self._database is None:
+            return []
+        try:
+            with self._lock:
+                return self._database.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise SynonymsError(f"{self._path} cannot be read: {error}") from error
 
     def close(self) -> None:
         if self._database is not None:
@@ -144,25 +175,26 @@ def build(source: Path, target: Path) -> Built:
     """Write the synonyms of NLM's descriptor file, whole or not at all.
 
     Raises SynonymsError, naming the file and what is wrong."""
-    counts = [0, 0]
+    terms = 0
     with closing(sqlite3.connect(":memory:")) as database:
-        database.execute("CREATE TABLE terms (key TEXT, descriptor INTEGER, term TEXT)")
-        for number, descriptor in enumerate(descriptors(source)):
+        database.executescript(_TABLES)
+        number = 0
+        for number, descriptor in enumerate(descriptors(source), 1):
             by_key = {long_key(term): term for term in reversed(descriptor.terms)}
             by_key.pop("", None)
-            if len(by_key) > 1:
-                rows = [(key, number, by_key[key]) for key in reversed(by_key)]
-                database.executemany("INSERT INTO terms VALUES (?, ?, ?)", rows)
-                counts[0] += 1
-                counts[1] += len(rows)
-        database.execute("CREATE INDEX by_key ON terms (key)")
-        database.execute("CREATE INDEX by_descriptor ON terms (descriptor)")
+            rows = [(key, number, by_key[key]) for key in reversed(by_key)]
+            database.executemany("INSERT INTO terms VALUES (?, ?, ?)", rows)
+            database.execute("INSERT INTO names VALUES (?, ?)", (number, descriptor.terms[0]))
+            places = [(place, number) for place in descriptor.trees]
+            database.executemany("INSERT INTO trees VALUES (?, ?)", places)
+            terms += len(rows) if len(rows) > 1 else 0
+        if not number:
+            raise SynonymsError(f"{source} has no descriptor")
+        database.executescript(_INDEXES)
         database.execute(f"PRAGMA user_version = {FORMAT}")
         database.commit()
-        if not counts[0]:
-            raise SynonymsError(f"{source} has no descriptor with synonyms")
         write_bytes(target, database.serialize())
-    return Built(*counts)
+    return Built(number, terms)
 
 
 def descriptors(path: Path) -> Iterator[Descriptor]:
@@ -225,4 +257,5 @@ def _descriptor(record: etree._Element, path: Path) -> Descriptor:
     ]
     if not ui or not any(names):
         raise SynonymsError(f"{path}, line {record.sourceline}: the record has no DescriptorUI or no term")
-    return Descriptor(ui, tuple(filter(None, names)))
+    places = [" ".join((place.text or "").split()) for place in record.iterfind("TreeNumberList/TreeNumber")]
+    return Descriptor(ui, tuple(filter(None, names)), tuple(filter(None, places)))

@@ -33,7 +33,9 @@ class Field(StrEnum):
     TITLE = "ti"
     TEXT = "tiab"
     HEADING = "mh"
+    HEADING_ALONE = "mh:noexp"
     MAJOR_HEADING = "majr"
+    MAJOR_HEADING_ALONE = "majr:noexp"
     TYPE = "pt"
     DATE = "dp"
     LANGUAGE = "la"
@@ -54,9 +56,10 @@ TAGS = {
         Field.JOURNAL: ("ta", "jour", "journal"),
         Field.TITLE: ("ti", "title"),
         Field.TEXT: ("tiab", "title/abstract", "tw", "text word", "text words"),
-        # Without narrower headings either way: the index does not know which are narrower.
-        Field.HEADING: ("mh", "mesh", "mesh terms", "mesh:noexp", "mh:noexp"),
-        Field.MAJOR_HEADING: ("majr", "mesh major topic", "majr:noexp"),
+        Field.HEADING: ("mh", "mesh", "mesh terms"),
+        Field.HEADING_ALONE: ("mh:noexp", "mesh:noexp", "mesh terms:noexp"),
+        Field.MAJOR_HEADING: ("majr", "mesh major topic"),
+        Field.MAJOR_HEADING_ALONE: ("majr:noexp", "mesh major topic:noexp"),
         Field.TYPE: ("pt", "ptyp", "publication type"),
         Field.DATE: ("dp", "pdat", "date - publication", "publication date"),
         Field.LANGUAGE: ("la", "lang", "language"),

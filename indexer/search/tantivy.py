@@ -69,7 +69,7 @@ class TantivyIndex:
         self._index = index
         self._links = links
         self._schema = index.schema
-        self._make = QueryMaker(index.schema)
+        self._make = QueryMaker(index.schema, lambda heading: self.synonyms().narrower(heading))
         self._synonyms = SynonymsFile((synonyms or folder.path) / FILE)
         register(index)
         index.config_reader("manual")

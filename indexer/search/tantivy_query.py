@@ -20,9 +20,11 @@ from bioqa.indexer.search.conditions import (
     HasPhrase,
     HasPmid,
     HasWords,
+    Narrower,
     Place,
     Published,
     Without,
+    no_narrower,
 )
 from bioqa.indexer.search.evidence import SHORTEST_BEGINNING
 from bioqa.indexer.search.filters import Filters
@@ -40,8 +42,9 @@ _FIELDS: dict[Place, str] = {"title": TITLE, "text": TEXT}
 class QueryMaker:
     """Makes queries for indexes of one schema. Thread-safe."""
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: Any, narrower: Narrower = no_narrower) -> None:
         self._schema = schema
+        self._narrower = narrower
         self._analyzer = analyzer()
 
     def query(self, question: str | Wording | None, filters: Filters) -> Any:
@@ -105,7 +108,7 @@ class QueryMaker:
         """The documents that meet a condition; their scores mean nothing."""
         match condition:
             case HasKey():
-                return self._any([self._has(KEYS, key) for key in condition.keys])
+                return self._any([self._has(KEYS, key) for key in condition.keys(self._narrower)])
             case HasPmid():
                 return tantivy.Query.term_query(self._schema, "pmid", condition.pmid)
             case HasWords(place, text):

@@ -52,4 +52,4 @@ def test_dates_are_written_in_words() -> None:
 
 
 def test_half_a_character_is_no_part_of_a_key() -> None:
-    assert HasKey(Kind.TYPE, "re\ud800view").keys == ("type:review",)
+    assert HasKey(Kind.TYPE, "re\ud800view").keys() == ("type:review",)

@@ -34,11 +34,12 @@ def test_terms_of_the_preferred_concept_are_read() -> None:
     first, second = descriptors(DESCRIPTORS)
     assert first.ui == "D900001"
     assert first.terms == ("Brassy Fever", "Tinsmith's Ague", "Brassy Fevers")
+    assert first.trees == ("C98.100", "C99.200.300")
     assert second.terms == ("Tamsin Sign",)
 
 
 def test_what_was_written_is_told(tmp_path: Path) -> None:
-    assert build(DESCRIPTORS, tmp_path / FILE) == Built(descriptors=1, terms=2)
+    assert build(DESCRIPTORS, tmp_path / FILE) == Built(descriptors=2, terms=2)
 
 
 def test_gzip_is_read(tmp_path: Path) -> None:
@@ -57,11 +58,26 @@ def test_other_phrases_have_none(synonyms: Synonyms) -> None:
     assert synonyms.of([]) == {}
 
 
+@pytest.mark.parametrize("asked", ["Brassy Fever", "brassy fevers", "Tinsmith's ague"])
+def test_what_is_below_a_heading_in_the_trees_is_narrower(synonyms: Synonyms, asked: str) -> None:
+    assert sorted(synonyms.narrower(asked)) == ["Brassy Fever", "Tamsin Sign"]
+    assert synonyms.narrower("Tamsin sign") == ["Tamsin Sign"]
+    assert synonyms.narrower("Fever") == []
+
+
+def test_places_that_only_begin_alike_are_not_narrower(tmp_path: Path) -> None:
+    beside = WHOLE.replace(b"C98.100.050", b"C98.1000")
+    (tmp_path / "desc.xml").write_bytes(beside)
+    build(tmp_path / "desc.xml", tmp_path / FILE)
+    assert Synonyms(tmp_path / FILE).narrower("Brassy Fever") == ["Brassy Fever"]
+
+
 def test_without_a_file_there_are_none(tmp_path: Path) -> None:
     assert not NO_SYNONYMS
     assert not Synonyms(tmp_path / FILE)
     assert not SynonymsFile(None).current()
     assert NO_SYNONYMS.of(["x"]) == {}
+    assert NO_SYNONYMS.narrower("x") == []
 
 
 def test_threads_share_it(synonyms: Synonyms) -> None:
@@ -109,7 +125,7 @@ WHOLE = DESCRIPTORS.read_bytes()
         (b"not XML", "broken XML"),
         (WHOLE[:-500], "broken XML"),
         (b"<PubmedArticleSet/>", "its root is PubmedArticleSet, not DescriptorRecordSet"),
-        (b"<DescriptorRecordSet/>", "no descriptor with synonyms"),
+        (b"<DescriptorRecordSet/>", "has no descriptor"),
         (
             WHOLE.replace(b"<DescriptorUI>D900001</DescriptorUI>", b""),
             r"line \d+: the record has no DescriptorUI",

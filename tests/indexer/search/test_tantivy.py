@@ -13,8 +13,12 @@ import pytest
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search.filters import Filters
+from bioqa.indexer.search.interpretation import interpret
+from bioqa.indexer.search.synonyms import FILE, build
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
+from tests.indexer.search.cited import CITED
 
 
 @pytest.fixture
@@ -247,3 +251,51 @@ def test_searching_goes_on_while_the_index_is_written(folder: Path) -> None:
         assert len(reader.search("insulin")) == 20
     assert min(seen) >= 1
     assert max(seen) <= 20
+
+
+_DESCRIPTOR = """<DescriptorRecord><DescriptorUI>{ui}</DescriptorUI>
+<TreeNumberList><TreeNumber>{place}</TreeNumber></TreeNumberList>
+<ConceptList><Concept PreferredConceptYN="Y"><TermList>{terms}</TermList></Concept></ConceptList>
+</DescriptorRecord>"""
+
+
+def _write_descriptors(path: Path, *descriptors: tuple[str, str, str]) -> None:
+    """Each: unique id, place in the tree, terms separated by bars, the preferred one first."""
+    records = [
+        _DESCRIPTOR.format(
+            ui=ui,
+            place=place,
+            terms="".join(
+                f'<Term RecordPreferredTermYN="{"NY"[not n]}"><String>{term}</String></Term>'
+                for n, term in enumerate(terms.split("|"))
+            ),
+        )
+        for ui, place, terms in descriptors
+    ]
+    path.write_text(f"<DescriptorRecordSet>{''.join(records)}</DescriptorRecordSet>", encoding="utf-8")
+
+
+def test_a_heading_finds_narrower_ones_where_the_descriptors_are_known(folder: Path, tmp_path: Path) -> None:
+    make(folder, *CITED)
+    index = TantivyIndex.open(folder)
+
+    def found(query: str) -> list[str]:
+        interpretation = interpret(query)
+        assert interpretation is not None
+        return sorted(d.pmid for d in index.newest(Filters(restriction=interpretation.restriction)))
+
+    assert found("lung diseases[mh]") == []
+    _write_descriptors(
+        tmp_path / "desc.xml",
+        ("D1", "C08.381", "Lung Diseases|Pulmonary Diseases"),
+        ("D2", "C08.381.495", "Asthma|Bronchial Asthma"),
+        ("D3", "B01.050", "Animals"),
+    )
+    build(tmp_path / "desc.xml", folder / FILE)
+    assert found("lung diseases[mh]") == found("asthma[mh]") == ["101", "102"]
+    assert found("pulmonary disease/genetics[mh]") == ["102"]
+    assert found("bronchial asthma[mh:noexp]") == found("lung diseases[mh:noexp]") == []
+    assert found("asthma[mh:noexp]") == ["101", "102"]
+    assert found("lung diseases[majr]") == found("asthma[majr]")
+    assert index.newest(Filters(headings=("Lung Diseases",))) == []
+    assert found("lung diseases[mh] NOT asthma[mh:noexp]") == []
