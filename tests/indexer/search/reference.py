@@ -33,7 +33,7 @@ def accepts(condition: Condition, document: Document) -> bool:
     """Whether the document meets the condition."""
     match condition:
         case HasKey():
-            return not {*condition.keys}.isdisjoint(keys(document))
+            return not {*condition.keys()}.isdisjoint(keys(document))
         case HasPmid(pmid):
             return document.pmid == str(pmid)
         case HasWords(place, text):

@@ -40,10 +40,10 @@ def test_an_author_is_found_by_family_name_initials_and_given_names() -> None:
         *("van der berg", "van der berg k", "Van der Berg, K. L.", "van der berg karla"),
         *("Karla van der Berg", "van der Berg Karla Lou"),
     ):
-        assert not {*HasKey(Kind.AUTHOR, name).keys}.isdisjoint(found), name
-        assert not {*HasKey(Kind.FIRST_AUTHOR, name).keys}.isdisjoint(found), name
+        assert not {*HasKey(Kind.AUTHOR, name).keys()}.isdisjoint(found), name
+        assert not {*HasKey(Kind.FIRST_AUTHOR, name).keys()}.isdisjoint(found), name
     for name in ("van der berg l", "karla", "berg", "lou, van der berg"):
-        assert {*HasKey(Kind.AUTHOR, name).keys}.isdisjoint(found), name
+        assert {*HasKey(Kind.AUTHOR, name).keys()}.isdisjoint(found), name
 
 
 def test_given_names_may_come_first() -> None:
