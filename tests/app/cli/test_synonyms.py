@@ -9,7 +9,8 @@ from tests.indexer.search.test_synonyms import DESCRIPTORS
 
 def test_it_makes_a_file_beside_the_index(run: Run, tmp_path: Path) -> None:
     result = run("synonyms", DESCRIPTORS, "--index", tmp_path)
-    assert (result.code, result.err) == (0, f"{tmp_path / FILE}: descriptors 2, terms of those with synonyms 2\n")
+    told = f"{tmp_path / FILE}: descriptors 2, terms of those with synonyms 2\n"
+    assert (result.code, result.err) == (0, told)
     assert Synonyms(tmp_path / FILE)
 
 
