@@ -135,7 +135,7 @@ class Dot:
 
 def scatter(title: str, across: str, up: str, dots: Sequence[Dot], groups: Sequence[str]) -> str:
     """Labelled dots over a logarithmic axis, a colour for each group, with a legend below."""
-    bottom, left, top, right = 300.0, 40.0, 24.0, WIDTH - 16.0
+    bottom, left, top, right = 420.0, 40.0, 24.0, WIDTH - 24.0
     decades = [10.0**power for power in _powers([dot.x for dot in dots])]
     ends = [dot.y + sign * dot.deviation for dot in dots for sign in (-1, 1)]
     marks = _tenths(ends)
@@ -148,7 +148,11 @@ def scatter(title: str, across: str, up: str, dots: Sequence[Dot], groups: Seque
     made += [_text(placed(x, marks[0])[0], bottom + 16, f"{x:g}", "middle") for x in decades]
     made += [_text(left - 4, placed(decades[0], y)[1] + 4, f"{y:.1f}", "end") for y in marks]
     made += [_text((left + right) / 2, bottom + 32, across, "middle"), _text(left + 6, 12, up)]
-    made += [_dot(dot, [placed(dot.x, dot.y + part * dot.deviation) for part in (-1, 0, 1)]) for dot in dots]
+    labels = _label_places([placed(dot.x, dot.y) for dot in dots], [dot.label for dot in dots])
+    made += [
+        _dot(dot, [placed(dot.x, dot.y + part * dot.deviation) for part in (-1, 0, 1)], label)
+        for dot, label in zip(dots, labels, strict=True)
+    ]
     for place, name in enumerate(groups):
         x, y = left + place % 2 * (WIDTH - left) / 2, bottom + 54 + place // 2 * 18
         made.append(f'<circle cx="{x:.1f}" cy="{y - 4:.1f}" r="4" fill="{colour(place)}"/>')
@@ -160,7 +164,9 @@ def as_file(svg: str) -> str:
     """A chart as a file of its own, which has no text around it to take a colour from: dark on white."""
     head, tag, rest = svg.partition(">")
     return (
-        head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" color="#222222" ', 1)
+        head.replace(
+            "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" color="#222222" font-family="sans-serif" ', 1
+        )
         + tag
         + '<rect width="100%" height="100%" fill="#ffffff"/>'
         + rest
@@ -168,16 +174,46 @@ def as_file(svg: str) -> str:
     )
 
 
-def _dot(dot: Dot, placed: Sequence[tuple[float, float]]) -> str:
-    """``placed``: the lower end of its bar, itself, the upper end."""
+def _label_places(dots: Sequence[tuple[float, float]], labels: Sequence[str]) -> list[tuple[float, float]]:
+    """Middles of labels around their dots: the nearest place that is free of dots and earlier labels."""
+    taken = [(x, y, 4.0) for x, y in dots]
+    chosen = []
+    for (x, y), label in zip(dots, labels, strict=True):
+        half = 2.6 * len(label)
+        around = [
+            (x + radius * across * (half + 5) / 8, y + radius * down)
+            for radius in (9.0, 15.0, 22.0, 30.0)
+            for across, down in (
+                (0.8, -0.6),
+                (1, 0),
+                (0.8, 0.6),
+                (0, -1),
+                (0, 1),
+                (-0.8, -0.6),
+                (-1, 0),
+                (-0.8, 0.6),
+            )
+        ]
+        free = (
+            place
+            for place in around
+            if all(abs(place[0] - a) >= half + width or abs(place[1] - b) >= 8 for a, b, width in taken)
+        )
+        chosen.append(next(free, around[0]))
+        taken.append((*chosen[-1], half))
+    return chosen
+
+
+def _dot(dot: Dot, placed: Sequence[tuple[float, float]], label: tuple[float, float]) -> str:
+    """``placed``: the lower end of its bar, itself, the upper end. ``label``: its middle."""
     (x, low), (_, y), (_, high) = placed
     fill = "none" if dot.hollow else colour(dot.place)
     bar = f'<path d="M{x:.1f} {low:.1f}V{high:.1f}" stroke="{colour(dot.place)}" stroke-width="1"/>'
     return (
         f"<g><title>{escape(dot.title)}</title>{bar if dot.deviation else ''}"
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{fill}" stroke="{colour(dot.place)}"/>'
-        f'<text x="{x + 5:.1f}" y="{y - 4:.1f}" font-size="9" fill="currentColor">{escape(dot.label)}</text>'
-        "</g>"
+        f'<text x="{label[0]:.1f}" y="{label[1] + 3:.1f}" text-anchor="middle" font-size="9" '
+        f'fill="currentColor">{escape(dot.label)}</text></g>'
     )
 
 

@@ -100,6 +100,14 @@ def test_dots_over_decades_with_their_deviations() -> None:
     assert {"a", "<b>", "ms", "MAP", "1", "10", "100", "0.4", "0.9"} <= set(root.xpath("//text/text()"))
 
 
+def test_labels_of_close_dots_do_not_overlap() -> None:
+    dots = [charts.Dot(str(10 + n), "", 10.0 + n / 10, 0.5 + n / 1000, 0.0, 0) for n in range(8)]
+    root = read(charts.scatter("close", "ms", "MAP", dots, ["a"]))
+    labels = [(float(each.get("x")), float(each.get("y"))) for each in root.xpath("//g/text")]
+    for place, (x, y) in enumerate(labels):
+        assert all(abs(x - a) >= 10 or abs(y - b) >= 8 for a, b in labels[:place])
+
+
 def test_a_chart_as_a_file_has_its_own_colours() -> None:
     inline = charts.scatter("all", "ms", "MAP", [charts.Dot("1", "one", 5.0, 0.5, 0.0, 0)], ["a"])
     root = etree.fromstring(charts.as_file(inline).encode())
