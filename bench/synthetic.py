@@ -1,19 +1,25 @@
 """Generating any number of citations as MEDLINE files, by recombining sentences of given ones.
 
     python -m bench.synthetic FILE... --citations 1000000 --out DIR [--seed 0] [--without-abstract .3]
+                              [--brief] [--plain] [--ahead FILES]
 
 For measurements at a size for which no collection is available. An abstract has as many sentences as one of
 the given ones. They come from two given citations whose titles share a rare word, so that words co-occur and
 recur within an abstract much as in real ones. The vocabulary keeps growing (see ``GrowingVocabulary``).
 Records are as long as NLM's, with authors, headings and references. Equal seeds give equal files. Records are
 written one by one, so memory depends on the given files only, apart from 5 MB per million citations.
+
+For a collection that is larger than the disk: with ``--ahead`` the program waits while so many files are in
+the folder, to go on when another one has removed some. ``--brief`` leaves out what no index keeps, and
+``--plain`` does not compress.
 """
 
 import argparse
 import gzip
 import random
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -28,6 +34,8 @@ from bioqa.indexer.medline.reader import MedlineFile
 
 CITATIONS_PER_FILE = 30_000
 """As in NLM's files."""
+
+WAIT_S = 0.2
 
 RARE = range(2, 301)
 """Number of titles that may share a word for their citations to count as neighbours."""
@@ -75,11 +83,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--without-abstract", type=float, default=Shares.without_abstract)
     parser.add_argument("--structured", type=float, default=Shares.structured)
+    parser.add_argument("--brief", action="store_true")
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--ahead", type=int, default=0)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    make = Generator(read(options.files), options.seed, Shares(options.without_abstract, options.structured))
-    for path in make.files(options.out, options.citations):
+    shares = Shares(options.without_abstract, options.structured)
+    make = Generator(read(options.files), options.seed, shares, options.brief)
+    for path in make.files(options.out, options.citations, "" if options.plain else ".gz"):
         print(f"{path.name}  {path.stat().st_size / 1e6:.0f} MB", flush=True)
+        while options.ahead and len([*options.out.glob("*.xml*")]) >= options.ahead:
+            time.sleep(WAIT_S)
     words = make.vocabulary
     print(f"{words.known + words.minted} different words, {words.minted} of them new")
 
@@ -92,7 +106,9 @@ def read(files: Sequence[Path]) -> list[Document]:
 
 
 class Generator:
-    def __init__(self, documents: Sequence[Document], seed: int = 0, shares: Shares = Shares()) -> None:
+    def __init__(
+        self, documents: Sequence[Document], seed: int = 0, shares: Shares = Shares(), brief: bool = False
+    ) -> None:
         counts = Counter(
             word
             for document in documents
@@ -108,21 +124,34 @@ class Generator:
             for topic in source.topics:
                 self._neighbours.setdefault(topic, []).append(source)
         self._lengths = [len(source.sentences) for source in self._sources]
-        self._wrap = Wrapping(seed)
+        self._wrap = Wrapping(seed, brief)
 
-    def files(self, folder: Path, citations: int) -> Iterator[Path]:
-        """Write ``citations`` with PMIDs from 1 on; yields the path of each file when it is complete."""
+    def files(self, folder: Path, citations: int, suffix: str = ".gz") -> Iterator[Path]:
+        """Write ``citations`` with PMIDs from 1 on; yields the path of each file, which appears complete.
+
+        ``suffix``: "" for files that are not compressed."""
         for number, first in enumerate(range(1, citations + 1, CITATIONS_PER_FILE), 1):
-            path = folder / f"pubmed99n{number:04}.xml.gz"
-            # Fast rather than small: the files are read a few times and deleted.
-            with gzip.open(path, "wt", compresslevel=1, encoding="utf-8") as stream:
-                stream.write('<?xml version="1.0" encoding="utf-8"?>\n<PubmedArticleSet>\n')
-                for pmid in range(first, min(first + CITATIONS_PER_FILE, citations + 1)):
-                    stream.write(self.record(pmid))
-                stream.write("</PubmedArticleSet>\n")
-            yield path
+            pmids = range(first, min(first + CITATIONS_PER_FILE, citations + 1))
+            yield self.file(folder / f"pubmed99n{number:04}.xml{suffix}", pmids)
 
-    def record(self, pmid: int) -> str:
+    def file(self, path: Path, pmids: Iterable[int], deleted: Iterable[int] = (), version: int = 1) -> Path:
+        """Write a file of citations, new ones or other ``version``s of earlier ones, and deletions."""
+        part = path.with_suffix(".part")
+        # Fast rather than small: the files are read a few times and deleted.
+        with (
+            gzip.open(part, "wt", 1, "utf-8")
+            if path.suffix == ".gz"
+            else part.open("w", encoding="utf-8") as to
+        ):
+            to.write('<?xml version="1.0" encoding="utf-8"?>\n<PubmedArticleSet>\n')
+            for pmid in pmids:
+                to.write(self.record(pmid, version))
+            if gone := "".join(f'<PMID Version="1">{pmid}</PMID>' for pmid in deleted):
+                to.write(f"<DeleteCitation>{gone}</DeleteCitation>\n")
+            to.write("</PubmedArticleSet>\n")
+        return part.replace(path)
+
+    def record(self, pmid: int, version: int = 1) -> str:
         main = self._random.choice(self._sources)
         neighbour = self._neighbour(main)
         title = escape(self._varied(neighbour.title))
@@ -132,7 +161,7 @@ class Generator:
             sentences = [escape(self._varied(sentence)) for sentence in chosen]
             labelled = len(sentences) >= 4 and self._random.random() < self._shares.structured
             abstract = self._structured(sentences) if labelled else _plain(sentences)
-        return self._wrap(pmid, title, abstract)
+        return self._wrap(pmid, title, abstract, version)
 
     def _source(self, document: Document, titles: Counter[str]) -> SourceCitation:
         texts = [document.sentence_text(s) for s in document.sentences if s.section == "abstract"]

@@ -39,7 +39,7 @@ def check_footers(folder: Path) -> Sizes:
     """Raise BioqaError if a file of the index's segments is truncated. Takes about a millisecond.
 
     Returns the files' sizes, for ``check_sizes``."""
-    footers = ((path, _footer(path)) for path in _files(folder))
+    footers = ((path, _footer(path)) for path in files(folder))
     return tuple((path, footer.size) for path, footer in footers if footer is not None)
 
 
@@ -59,7 +59,7 @@ def check_checksums(folder: Path) -> int:
 
     Raises BioqaError for the first one whose content is not what tantivy wrote."""
     number = 0
-    for path in _files(folder):
+    for path in files(folder):
         footer = _footer(path)
         if footer is not None:
             number += 1
@@ -76,7 +76,7 @@ def damaged(folder: Path, what: str) -> str:
     )
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def files(folder: Path) -> Iterator[Path]:
     """Yield the files that the committed segments may have."""
     try:
         meta = json.loads((folder / META).read_bytes())

@@ -30,14 +30,12 @@ from bioqa.indexer.search.schema import TEXT, described, from_stored, register, 
 from bioqa.indexer.search.segments import META, Sizes, check_checksums, check_footers, check_sizes, damaged
 from bioqa.indexer.search.synonyms import FILE, Synonyms, SynonymsFile
 from bioqa.indexer.search.tantivy_evidence import TantivyEvidence
+from bioqa.indexer.search.tantivy_hits import Hit, best, both, picked, worth_picking
 from bioqa.indexer.search.tantivy_query import QueryMaker
 from bioqa.indexer.search.wording import Wording
 
 PMIDS_PER_QUERY = 1000
 """PMIDs looked up by one query."""
-
-MAX_TIES = 10_000
-"""Limit on the documents fetched beyond the cut-off to sort ties by PMID."""
 
 CANNOT_LOCK = "Failed to acquire Lockfile: IoError"
 """tantivy's message if it cannot create a lock file in the folder."""
@@ -74,6 +72,8 @@ class TantivyIndex:
         register(index)
         index.config_reader("manual")
         self._sizes: Sizes = ()
+        self._counted: dict[str, int] = {}
+        """Documents with a phrase, as of the last reload."""
         self._seen = folder.state()
         self._reload()
         self._writer: Any = None
@@ -131,7 +131,9 @@ class TantivyIndex:
     # Reading
 
     def evidence(self) -> TantivyEvidence:
-        return TantivyEvidence(self._searcher(), self._make)
+        # Taken before the searcher, or counts of an older state could be kept for a newer one.
+        counted = self._counted
+        return TantivyEvidence(self._searcher(), self._make, counted)
 
     def read(self, question: str) -> Reading:
         with tantivy_errors(self._folder.path):
@@ -228,6 +230,7 @@ class TantivyIndex:
             state = self._folder.state()
             if state != self._seen:
                 self._reload()
+                self._counted = {}
                 # The state read before reloading, so that a commit in between is noticed by the next call.
                 self._seen = state
             check_sizes(self._sizes)
@@ -253,33 +256,29 @@ class TantivyIndex:
         self, searcher: Any, question: str | Wording | None, size: int, filters: Filters
     ) -> list[tuple[float, Any]]:
         """Score and address of the best documents, best first; without a question, of the newest."""
-        query = self._make.query(question, filters)
-        if query is None or size < 1:
+        if size < 1:
             return []
         if question is None:
-            hits = self._hits(searcher, query, size, "published")
-            hits.sort(key=lambda hit: (-hit[0], -hit[1]))
+            hits = best(searcher, self._make.query(None, filters), size, "published")
+            hits.sort(key=lambda hit: (-hit.score, -hit.pmid))
+        elif (matching := self._make.matching(question)) is None:
+            return []
         else:
-            hits = self._hits(searcher, query, size)
-            hits.sort(key=lambda hit: (-hit[0], hit[1]))
-        return [(score, address) for score, _, address in hits[:size]]
+            hits = self._passing(searcher, matching, filters, size)
+            hits.sort(key=lambda hit: (-hit.score, hit.pmid))
+        return [(hit.score, hit.address) for hit in hits[:size]]
 
-    def _hits(
-        self, searcher: Any, query: Any, size: int, order_by: str | None = None
-    ) -> list[tuple[float, int, Any]]:
-        """Return score, PMID and address of the best documents, and of all that tie with the last one.
-
-        tantivy sorts ties by their position in the index. So they are fetched up to ``MAX_TIES``, to be
-        sorted and cut. ``order_by``: a field whose value takes the score's place.
-        """
-        limit = size + 20
-        while True:
-            hits = searcher.search(query, limit=limit, count=False, order_by_field=order_by).hits
-            if len(hits) < limit or hits[-1][0] < hits[size - 1][0] or limit >= size + MAX_TIES:
-                break
-            limit = min(4 * limit, size + MAX_TIES)
-        pmids = searcher.fast_field_values("pmid", [address for _, address in hits])
-        return [(score, pmid, address) for (score, address), pmid in zip(hits, pmids, strict=True)]
+    def _passing(self, searcher: Any, matching: Any, filters: Filters, size: int) -> list[Hit]:
+        """What matches and passes: the best ``size`` documents, and all that tie with the last one."""
+        passing = self._make.passing(filters)
+        if passing is None:
+            return best(searcher, matching, size)
+        most = self._make.most(filters.condition(), searcher)
+        if worth_picking(size, most, searcher.num_docs):
+            hits = picked(searcher, self._schema, matching, passing, size)
+            if hits is not None:
+                return hits
+        return best(searcher, both(matching, passing), size)
 
     def _addresses(self, searcher: Any, pmids: Iterable[int]) -> Iterator[Any]:
         remaining = iter(pmids)
@@ -334,10 +333,13 @@ class TantivyIndex:
     def close(self) -> None:
         """Wait for merges, and release the lock. Uncommitted writes are discarded."""
         writer, self._writer = self._writer, None
+        unfinished = bool(self._uncommitted)
         self._uncommitted.clear()
         if writer is not None:
             with tantivy_errors(self._folder.path):
-                writer.rollback()
+                if unfinished:
+                    # It also ends the merges that the last commit began. They begin again with the next one.
+                    writer.rollback()
                 writer.wait_merging_threads()
         if self._links is not None:
             self._links.close()

@@ -13,15 +13,20 @@ from bioqa.indexer.search.schema import DEFINED, TEXT, from_stored
 from bioqa.indexer.search.tantivy_query import QueryMaker
 from bioqa.indexer.search.wording import Words
 
+MOST_COUNTED = 20_000
+"""Phrases whose counts are kept: some 2 MB."""
+
 
 class TantivyEvidence:
     """``Evidence`` as of the moment in which it was made.
 
     Words and definitions of deleted documents count until their segments are merged."""
 
-    def __init__(self, searcher: Any, make: QueryMaker) -> None:
+    def __init__(self, searcher: Any, make: QueryMaker, counted: dict[str, int]) -> None:
+        """``counted``: what is known of phrases, shared by all evidence of one state of the index."""
         self._searcher = searcher
         self._make = make
+        self._counted = counted
 
     def size(self) -> int:
         return int(self._searcher.num_docs)
@@ -33,8 +38,13 @@ class TantivyEvidence:
         words = self._make.words(text)
         if len(words) == 1:  # a look-up, while a search goes through the documents
             return int(self._searcher.doc_freq(TEXT, words[0]))
+        if (known := self._counted.get(text)) is not None:
+            return known
         query = self._make.phrase(text)
-        return int(self._searcher.search(query, limit=1).count) if query is not None else 0
+        count = int(self._searcher.search(query, limit=1).count) if query is not None else 0
+        if len(self._counted) < MOST_COUNTED:
+            self._counted[text] = count
+        return count
 
     def definitions(self, shorts: Collection[str], longs: Collection[str]) -> list[Definition]:
         return [*self._definitions([*map(short_prefix, shorts), *map(long_prefix, longs)])]

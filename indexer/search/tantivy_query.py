@@ -30,6 +30,7 @@ from bioqa.indexer.search.evidence import SHORTEST_BEGINNING
 from bioqa.indexer.search.filters import Filters
 from bioqa.indexer.search.records import NO_DATE
 from bioqa.indexer.search.schema import KEYS, TEXT, TITLE, analyzer
+from bioqa.indexer.search.tantivy_hits import both
 from bioqa.indexer.search.truncation import completed
 from bioqa.indexer.search.wording import Best, Every, Wording, Words
 
@@ -50,17 +51,20 @@ class QueryMaker:
     def query(self, question: str | Wording | None, filters: Filters) -> Any:
         """What matches a question, among the documents that pass; None if it has no word. Without a question,
         all documents that pass, with one score."""
-        restriction = filters.condition()
+        passing = self.passing(filters)
         if question is None:
-            return self.condition(restriction)
-        make, occur = tantivy.Query, tantivy.Occur
-        matching = self.wording(Words(question) if isinstance(question, str) else question)
-        if matching is None:
-            return None
-        if not restriction.parts:
-            return matching
-        passing = make.const_score_query(self.condition(restriction), 0.0)
-        return make.boolean_query([(occur.Must, matching), (occur.Must, passing)])
+            return tantivy.Query.all_query() if passing is None else passing
+        matching = self.matching(question)
+        return matching if matching is None or passing is None else both(matching, passing)
+
+    def matching(self, question: str | Wording) -> Any:
+        """What matches a question; None if it has no word."""
+        return self.wording(Words(question) if isinstance(question, str) else question)
+
+    def passing(self, filters: Filters) -> Any:
+        """The documents that pass; None if all do."""
+        restriction = filters.condition()
+        return self.condition(restriction) if restriction.parts else None
 
     def wording(self, wording: Wording) -> Any:
         """What matches a wording; None if it has no word. Words are weighted by their frequency in it."""
@@ -103,6 +107,24 @@ class QueryMaker:
             for queries in alternatives
             if queries
         ]
+
+    def most(self, condition: Condition, searcher: Any) -> int:
+        """How many documents meet a condition at most, as far as a look at words tells."""
+        match condition:
+            case HasKey():
+                return sum(searcher.doc_freq(KEYS, key) for key in condition.keys(self._narrower))
+            case HasPmid():
+                return 1
+            case HasWords(place, text) | HasPhrase(place, text):
+                field = _FIELDS[place]
+                found = [searcher.doc_freq(field, word) for word in self.words(text)]
+                return min(found, default=int(searcher.num_docs))
+            case AllOf(parts):
+                return min((self.most(part, searcher) for part in parts), default=int(searcher.num_docs))
+            case AnyOf(parts):
+                return sum(self.most(part, searcher) for part in parts)
+            case HasBeginning() | Published() | Without():
+                return int(searcher.num_docs)
 
     def condition(self, condition: Condition) -> Any:
         """The documents that meet a condition; their scores mean nothing."""

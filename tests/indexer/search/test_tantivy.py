@@ -1,5 +1,6 @@
 """What is particular to the embedded index: its folder, its writer, its reader."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -299,3 +300,16 @@ def test_a_heading_finds_narrower_ones_where_the_descriptors_are_known(folder: P
     assert found("lung diseases[majr]") == found("asthma[majr]")
     assert index.newest(Filters(headings=("Lung Diseases",))) == []
     assert found("lung diseases[mh] NOT asthma[mh:noexp]") == []
+
+
+def test_what_many_short_runs_write_is_merged(folder: Path) -> None:
+    """Merging begins with a commit, and a run that ends soon after it waits for that."""
+    segments = []
+    for day in range(12):
+        make(folder, *(document(pmid, f"Title of day {day}.") for pmid in range(10 * day + 1, 10 * day + 16)))
+        meta = json.loads((folder / "meta.json").read_text("utf-8"))
+        segments.append(len(meta["segments"]))
+    assert max(segments) < 12
+    with TantivyIndex.open(folder) as index:
+        assert index.stats().documents == 125
+        assert index.check() > 0
