@@ -219,7 +219,7 @@ def _lines(rows: Sequence[Row]) -> Iterator[str]:
 def _measured(row: Row) -> dict[str, str]:
     return {
         "citations": f"{row['documents']:,}",
-        "GB": f"{row['bytes'] / 1e9:.2f}",
+        "GB": f"{sum(row['sizes'].values()) / 1e9:.2f}",
         "segments": str(row["segments"]),
         "open, ms: warm / cold": f"{row['opened_ms']:.0f} / {row['opened_cold_ms']:.0f}",
         "reader, MB": f"{row['memory']['RssAnon'] / 1e6:.0f}",
