@@ -20,6 +20,7 @@ from bioqa.models.experiments.document_measures import (
 )
 from bioqa.models.experiments.shares import take
 from bioqa.models.training.data import Prepared
+from tests.models.experiments.perl import needs_perl
 
 ir_measures: Any = pytest.importorskip("ir_measures", reason="needs the extra train")
 
@@ -54,6 +55,7 @@ def _ranked(question: Prepared, relevant: list[bool]) -> tuple[Prepared, Floats]
     return changed, -np.arange(len(relevant), dtype=np.float64)
 
 
+@needs_perl
 def test_measures_by_hand(prepared: list[Prepared]) -> None:
     question, scores = _ranked(prepared[0], [False, True, True, False])
     other, of_other = _ranked(prepared[1], [True, False, False])
@@ -80,6 +82,7 @@ def test_equal_scores_leave_the_order_and_are_no_right_pairs(prepared: list[Prep
     assert means(found) == {"AP": 1.0, "pair_accuracy": 0.0}
 
 
+@needs_perl
 def test_a_question_without_candidates_counts(prepared: list[Prepared]) -> None:
     question, scores = _ranked(prepared[0], [True, False])
     empty, none = _ranked(prepared[1], [])

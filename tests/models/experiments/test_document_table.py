@@ -12,6 +12,7 @@ from bioqa.models.experiments.experiment import Experiment
 from bioqa.models.experiments.running import Runs
 from bioqa.models.experiments.shares import Share
 from bioqa.models.experiments.systems import System, trained
+from tests.models.experiments.perl import needs_perl
 
 pytest.importorskip("ir_measures", reason="needs the extra train")
 
@@ -42,6 +43,7 @@ def rows_of(
     return {row.system: row for row in document_rows(experiment, data, folder)[0]}
 
 
+@needs_perl
 def test_rows_are_means_over_seeds_with_the_best_of_them_tested(data: ExperimentData, tmp_path: Path) -> None:
     rows = rows_of(TOY, data, tmp_path)
     assert list(rows) == [system.name for system in TOY.systems]
@@ -61,6 +63,7 @@ def test_rows_are_means_over_seeds_with_the_best_of_them_tested(data: Experiment
     assert rows["BM25"].parts[0]["parameters"] == 0
 
 
+@needs_perl
 def test_what_is_done_is_not_trained_again(
     data: ExperimentData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +72,7 @@ def test_what_is_done_is_not_trained_again(
     assert rows_of(TOY, data, tmp_path) == first
 
 
+@needs_perl
 def test_a_system_without_scores_has_no_row(data: ExperimentData, tmp_path: Path) -> None:
     rows = rows_of(TOY, data, tmp_path, [LINEAR])
     assert "QL" not in rows
@@ -76,6 +80,7 @@ def test_a_system_without_scores_has_no_row(data: ExperimentData, tmp_path: Path
     assert document_rows(TOY, data, tmp_path)[1] == {}
 
 
+@needs_perl
 def test_runs_are_reranked_where_the_first_one_is_there(data: ExperimentData, tmp_path: Path) -> None:
     rows_of(TOY, data, tmp_path)
     reranked = document_rows(TOY, data, tmp_path)[1]
@@ -83,6 +88,7 @@ def test_runs_are_reranked_where_the_first_one_is_there(data: ExperimentData, tm
     assert set(reranked["test"]) == {system.name for system in TOY.systems} - {"QL"}
 
 
+@needs_perl
 def test_a_share_is_that_of_every_row(data: ExperimentData, tmp_path: Path) -> None:
     few = TOY.of_share(["test_questions=1", "train_questions=3"])
     shares = {system.name: system.sentences.share for system in few.systems}

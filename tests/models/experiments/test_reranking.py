@@ -3,6 +3,7 @@ import pytest
 
 from bioqa.models.experiments.reranking import rerank_runs, reranked
 from bioqa.models.training.data import Prepared
+from tests.models.experiments.perl import needs_perl
 
 pytest.importorskip("ir_measures", reason="needs the extra train")
 
@@ -16,6 +17,7 @@ def test_only_the_best_of_a_run_change_their_order() -> None:
     assert np.argsort(-same).tolist() == [3, 2, 1, 0]
 
 
+@needs_perl
 def test_runs_are_improved_by_the_one_that_knows(prepared: list[Prepared]) -> None:
     questions = [q for q in prepared if q.retrieved.relevant.any() and not q.retrieved.relevant.all()]
     right = [q.retrieved.relevant.astype(np.float64) for q in questions]
