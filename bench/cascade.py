@@ -62,7 +62,7 @@ def systems(
     first = [cascade.first.rank(body, q.retrieved.candidates) for body, q in zip(bodies, test, strict=True)]
     cheap, read = _gold_cases(cascade, test)
     made.append(_system(cascade.first.name, test, first, cascade.first.calibration, cheap))
-    read_once = read_questions(cascade, test, documents)
+    read_once = read_questions(cascade, test, documents, sentences=cascade.combination.most_sentences)
     for budget_ms in budgets_ms:
         pieces = cascade.speed.pieces(budget_ms)
         rankings = [ranking_of(q, cascade.combination, pieces) for q in read_once]
@@ -89,8 +89,9 @@ def _bm25(vocabulary: Vocabulary, dev: Sequence[Prepared], test: Sequence[Prepar
 
 
 def _gold_cases(cascade: Cascade, test: Sequence[Prepared]) -> tuple[list[SentenceCase], list[SentenceCase]]:
-    """Every sentence of the gold documents, by the cheap ranker and by the encoder."""
-    cheap, read = [], []
+    """Every sentence of the gold documents, by the cheap ranker and by the cascade, which reads all documents."""
+    cheap: list[SentenceCase] = []
+    read: list[SentenceCase] = []
     for question in test:
         body = question.response.question.body.strip()
         begin = 0
@@ -101,10 +102,10 @@ def _gold_cases(cascade: Cascade, test: Sequence[Prepared]) -> tuple[list[Senten
             if labels.all() or not labels.any():
                 continue
             (ranked,) = cascade.first.rank(body, [candidate]).documents
-            (logits,) = cascade.read(body, [ranked], inf).scores
-            scores = np.array(ranked.sentence_scores)
-            cheap.append(SentenceCase(scores, labels))
-            read.append(SentenceCase(logits + cascade.combination.sentence_weight * scores, labels))
+            reading = cascade.read(body, [ranked], inf, cascade.combination.most_sentences)
+            (combined,) = cascade.combination.apply([ranked], reading)
+            for cases, of in ((cheap, ranked), (read, combined)):
+                cases.append(SentenceCase(np.array(of.sentence_scores), labels))
     return cheap, read
 
 

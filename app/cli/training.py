@@ -291,6 +291,9 @@ def train_cascade(
         int, typer.Option(min=1, help="Size of the random sample of dev for tuning.")
     ] = 100,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
+    sentences: Annotated[
+        int, typer.Option(min=0, help="Read the N most promising sentences of a document; 0: all.")
+    ] = 0,
     half_precision: Annotated[
         bool, typer.Option("--half-precision", help="Read in bfloat16 on a CPU too.")
     ] = False,
@@ -313,7 +316,7 @@ def train_cascade(
         CrossSettings(
             frozen_layers=frozen_layers, seed=seed, minutes=math.inf if minutes is None else minutes
         ),
-        training.Tuning(budget_ms=settings.ranker_budget_ms, half_precision=half_precision),
+        training.Tuning(settings.ranker_budget_ms, sentences=sentences, half_precision=half_precision),
         dev_questions=dev_questions,
         device=device,
     )

@@ -88,11 +88,13 @@ def test_wrong_names_and_settings_are_told(
 def test_a_cascade_is_trained_and_used(command: Run, few: Path, sample_index: Path, tmp_path: Path) -> None:
     encoder = write_tiny(tmp_path / "encoder", ["drug", "gene"])
     files = ("--train", few, "--dev", few, "--index", sample_index)
-    settings = ("--frozen-layers", 1, "--dev-questions", 2, "--device", "cpu")
+    settings = ("--frozen-layers", 1, "--dev-questions", 2, "--sentences", 3, "--device", "cpu")
     result = command("train-cascade", encoder, *files, *settings, "-o", tmp_path / "both")
     assert result.code == 0, result.err
     assert "questions: loss" in result.err
     assert "both: document_map" in result.err
+    config = json.loads((tmp_path / "both" / "config.json").read_text())
+    assert config["combination"]["most_sentences"] == 3
     options = ("--index", sample_index, "--ranker", tmp_path / "both", "--json")
     answer = json.loads(command("ask", "Which drugs inhibit PCSK9?", *options).out)
     assert answer["ranker"] == "both"
