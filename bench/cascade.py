@@ -89,7 +89,7 @@ def _bm25(vocabulary: Vocabulary, dev: Sequence[Prepared], test: Sequence[Prepar
 
 
 def _gold_cases(cascade: Cascade, test: Sequence[Prepared]) -> tuple[list[SentenceCase], list[SentenceCase]]:
-    """Every sentence of the gold documents, by the cheap ranker and by the cascade, which reads all documents."""
+    """Every sentence of the gold documents, by the cheap ranker and by the cascade, which reads them all."""
     cheap: list[SentenceCase] = []
     read: list[SentenceCase] = []
     for question in test:
