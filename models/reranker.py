@@ -128,8 +128,8 @@ class Reranker:
         pieces = None
         if self._reader is not None:
             pieces = self._reader(question, [candidate.document for candidate in candidates])
-        reading = self.checkpoint.settings.reading
-        return make_example(self._units, reading, asked, documents, used, pieces), features
+        reading, stop_ids = self.checkpoint.settings.reading, self.checkpoint.vocabulary.stop_ids
+        return make_example(self._units, reading, asked, documents, used, pieces, stop_ids), features
 
 
 def _split(scores: Floats, counts: Sequence[int]) -> list[Floats]:

@@ -19,6 +19,8 @@ from bioqa.models.rankers.settings import Reading, Units, WordReading
 from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion
 from bioqa.models.text.vocabulary import Vocabulary
 
+NO_IDS = np.zeros(0, dtype=np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -73,8 +75,11 @@ def make_example(
     documents: Sequence[TokenisedDocument],
     features: Features,
     pieces: Pieces | None = None,
+    stop_ids: Ints = NO_IDS,
 ) -> Example:
-    """What a ranker of these units reads. ``features``: of the documents and of all of their sentences."""
+    """What a ranker of these units reads. ``features``: of the documents and of all of their sentences.
+    ``stop_ids``: the vocabulary's, for rankers that do not read them.
+    """
     sentences = np.array([len(d.word_counts) for d in documents], dtype=np.int64)
     counts = concatenate(d.word_counts for d in documents)
     words = concatenate(d.words for d in documents)
@@ -86,7 +91,7 @@ def make_example(
         words = words[np.repeat(titles, counts)]
         counts = counts * titles
     number = len(counts) if units == "sentences" else len(documents)
-    asked, has_word = _readable(reading, pieces, question.words, words)
+    asked, has_word = _readable(reading, pieces, question.words, words, stop_ids)
     lengths = np.bincount(np.repeat(owner, counts)[has_word], minlength=number).astype(np.int64)
     of_units, lengths, truncated = _cut(reading, words[has_word], lengths)
     return Example(
@@ -100,7 +105,9 @@ def make_example(
     )
 
 
-def _readable(reading: Reading, pieces: Pieces | None, asked: Ints, words: Ints) -> tuple[Ints, Booleans]:
+def _readable(
+    reading: Reading, pieces: Pieces | None, asked: Ints, words: Ints, stop_ids: Ints
+) -> tuple[Ints, Booleans]:
     """The question's words that are read, and which of the units' words are."""
     of_question, of_units = asked >= 0, words >= 0
     if pieces is not None and pieces.by_word:
@@ -110,6 +117,10 @@ def _readable(reading: Reading, pieces: Pieces | None, asked: Ints, words: Ints)
         return asked[of_question], of_units
     if reading.unknown_words != "drop":
         of_question, of_units = np.ones_like(of_question), np.ones_like(of_units)
+    if not reading.stop_words:
+        of_question, of_units = (
+            read & ~np.isin(ids, stop_ids) for read, ids in ((of_question, asked), (of_units, words))
+        )
     return asked[of_question][: reading.question_words or None], of_units
 
 

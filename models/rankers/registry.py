@@ -24,6 +24,7 @@ from bioqa.models.rankers import (
     pdrmm,
     posit,
     sevmos,
+    wmd,
 )
 from bioqa.models.rankers.settings import Kind, RankerSettings, SettingsError, WordReading
 from bioqa.models.rankers.vectors import StaticVectors
@@ -45,6 +46,7 @@ ARCHITECTURES: dict[str, Kind] = {
     **okapi.KINDS,
     **delta.KINDS,
     **sevmos.KINDS,
+    **wmd.KINDS,
 }
 
 _FORMAT_1 = frozenset(

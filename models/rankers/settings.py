@@ -17,7 +17,7 @@ from bioqa.models.features.extractor import FeatureSet
 
 Units = Literal["sentences", "documents", "titles"]
 """What is scored one by one; ``titles``: documents by their titles alone."""
-DocumentLoss = Literal["hinge", "softmax", "pointwise"]
+DocumentLoss = Literal["hinge", "softmax", "pointwise", "graded"]
 Optimiser = Literal["adam", "adadelta"]
 UnknownWords = Literal["drop", "mean", "random"]
 
@@ -86,6 +86,8 @@ class WordReading(Reading):
     """First words that are read of a question; 0: all."""
     unit_words: int = 0
     """First words that are read of a document; 0: all."""
+    stop_words: bool = True
+    """Whether function words are read."""
 
     LEAST: ClassVar[Mapping[str, int]] = {"question_words": 0, "unit_words": 0}
 
@@ -105,7 +107,7 @@ class Training(Section):
     """Irrelevant documents drawn beside each relevant one, anew every epoch."""
     document_loss: DocumentLoss = "hinge"
     """``hinge``: a margin over each irrelevant document; ``softmax``: the share of the relevant one;
-    ``pointwise``: cross-entropy of each document alone."""
+    ``pointwise``: cross-entropy of each document alone; ``graded``: the same, weighted by its grade."""
     optimiser: Optimiser = "adam"
     learning_rate: float = 0.01
     falling_rate: bool = False

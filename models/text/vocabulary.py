@@ -8,6 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,11 @@ class Vocabulary:
         term_ids = _TermIds(of_terms, {stem(term): number for number, term in names.items()})
         object.__setattr__(self, "word_ids", word_ids)
         object.__setattr__(self, "term_ids", term_ids)
+
+    @cached_property
+    def stop_ids(self) -> Ints:
+        """Ids of the words that are stop words."""
+        return np.array([i for i, word in enumerate(self.words) if word in STOP_WORDS], dtype=np.int64)
 
     @property
     def fingerprint(self) -> str:

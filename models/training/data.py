@@ -147,4 +147,12 @@ class RankerInputs:
             pieces = self.reader(prepared.response.question.body, documents)
         features = self.scaling.apply(pool.features, self.settings.reading.features)
         units = ARCHITECTURES[self.settings.ranker].units
-        return make_example(units, self.settings.reading, prepared.question, pool.tokens, features, pieces)
+        return make_example(
+            units,
+            self.settings.reading,
+            prepared.question,
+            pool.tokens,
+            features,
+            pieces,
+            self.vocabulary.stop_ids,
+        )

@@ -28,10 +28,22 @@ def pointwise_loss(documents: Tensor) -> Tensor:
     return binary_cross_entropy_with_logits(documents, labels)
 
 
+def graded_loss(documents: Tensor, grades: Tensor | None = None) -> Tensor:
+    """``pointwise_loss``, each document weighted by max(1, ln(1 + grade)): Mohan et al. 2017, Section 4.6.
+
+    ``grades`` [pairs, 1 + irrelevant] from 0; None: binary gold, whose grades are 1 and 0.
+    """
+    relevant = torch.zeros_like(documents)
+    relevant[:, 0] = 1.0
+    weights = torch.log1p(relevant if grades is None else grades).clamp(min=1.0)
+    return binary_cross_entropy_with_logits(documents, relevant, weights)
+
+
 DOCUMENT_LOSSES: dict[DocumentLoss, Callable[[Tensor], Tensor]] = {
     "hinge": hinge_loss,
     "softmax": softmax_loss,
     "pointwise": pointwise_loss,
+    "graded": graded_loss,
 }
 
 

@@ -9,6 +9,7 @@ from bioqa.models.rankers.heads import Scores
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.losses import (
     cross_entropy_loss,
+    graded_loss,
     hinge_loss,
     listwise_loss,
     pointwise_loss,
@@ -60,3 +61,21 @@ def test_pointwise_is_the_cross_entropy_of_each_document_alone() -> None:
     probabilities = torch.sigmoid(scores)
     expected = -(probabilities[:, 0].log() + (1 - probabilities[:, 1]).log()).sum() / 4
     assert pointwise_loss(scores).item() == pytest.approx(expected.item(), rel=1e-6)
+
+
+def test_grades_weigh_by_their_damped_level_and_never_less_than_an_irrelevant_document() -> None:
+    scores = torch.tensor([[2.0, -1.0], [0.5, 0.0]])
+    grades = torch.tensor([[20.0, 0.0], [1.0, 0.0]])
+    losses = [math.log(1 + math.exp(x)) for x in (-2.0, -1.0, -0.5, 0.0)]
+    expected = (math.log(21) * losses[0] + losses[1] + losses[2] + losses[3]) / 4
+    assert graded_loss(scores, grades).item() == pytest.approx(expected, rel=1e-6)
+
+
+def test_of_binary_gold_the_graded_loss_is_the_plain_one_and_so_are_its_gradients() -> None:
+    plain, graded = (torch.tensor([[2.0, -1.0, 3.0], [0.5, 0.0, -4.0]], requires_grad=True) for _ in range(2))
+    pointwise_loss(plain).backward()  # type: ignore[no-untyped-call]
+    graded_loss(graded).backward()  # type: ignore[no-untyped-call]
+    assert torch.equal(pointwise_loss(plain), graded_loss(graded))
+    assert plain.grad is not None
+    assert graded.grad is not None
+    assert torch.equal(plain.grad, graded.grad)

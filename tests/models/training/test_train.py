@@ -101,6 +101,20 @@ def test_the_seed_decides_the_first_weights(
     assert not any(torch.equal(first[name], other[name]) for name in first)
 
 
+@pytest.mark.parametrize("ranker", ["delta", "sevmos-c1", "sevmos-c3"])
+def test_weighted_by_grades_a_ranker_learns_the_same_from_binary_gold(
+    ranker: str, vocabulary: Vocabulary, prepared: list[Prepared]
+) -> None:
+    plain, weighted = (
+        train(toy_settings(ranker, epochs=2, document_loss=loss), vocabulary, prepared)
+        for loss in ("pointwise", "graded")
+    )
+    states = plain.model.state_dict(), weighted.model.state_dict()
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    assert [epoch.loss for epoch in plain.epochs] == [epoch.loss for epoch in weighted.epochs]
+    assert plain.epochs[0].loss != plain.epochs[1].loss
+
+
 def test_a_checkpoint_is_calibrated_and_measured_on_dev(
     trained: Checkpoint, prepared: list[Prepared]
 ) -> None:
