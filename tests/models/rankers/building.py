@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
@@ -11,7 +12,7 @@ from bioqa.models.rankers.heads import DocumentRanker
 from bioqa.models.rankers.registry import build
 from bioqa.models.rankers.settings import RankerSettings
 from bioqa.models.text.vocabulary import Vocabulary
-from tests.models.reference import Vector, Weights, under
+from tests.models.reference import Vector, Weights, sigmoid, under
 from tests.models.toys import random_example
 
 
@@ -99,3 +100,58 @@ ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "leaky": lambda v: np.where(v > 0, v, 0.1 * v),
     "tanh": np.tanh,
 }
+
+
+Rows = Callable[[Weights, list[int], list[int]], list[Vector]]
+"""Of weights, a question's words and a unit's: a row for each word of the question."""
+
+
+def assert_sums_over_terms(
+    settings: RankerSettings,
+    vocabulary: Vocabulary,
+    seed: int,
+    rows: Rows,
+    match: Callable[[Weights, Vector], float] = lambda weights, row: mlp(weights, "match", row, "leaky")[0],
+) -> None:
+    """That a unit's score is the sum of what ``match`` makes of each term's row, weighted by the gate."""
+    model, example = text_ranker(settings, vocabulary), example_for(settings, vocabulary, seed)
+    weights, question = weights_of(model), example.question.tolist()
+    shares = gate(weights, example, vocabulary)
+    expected = [
+        float(np.dot([match(weights, row) for row in rows(weights, question, unit)], shares))
+        for unit in units_of(example)
+    ]
+    assert scores_of(model, example, vocabulary) == pytest.approx(expected, abs=1e-5)
+
+
+def contexts(weights: Weights, vectors: list[Vector]) -> list[Vector]:
+    """An LSTM in each direction, one word at a time; both add the word's vector."""
+    found = [np.concatenate([v, v]) for v in vectors]
+    width = len(vectors[0]) if vectors else 0
+    for part, suffix, order in (
+        (slice(0, width), "", range(len(vectors))),
+        (slice(width, None), "_reverse", reversed(range(len(vectors)))),
+    ):
+        state, cell = np.zeros(width), np.zeros(width)
+        for t in order:
+            gates = (
+                weights[f"lstm.weight_ih_l0{suffix}"] @ vectors[t]
+                + weights[f"lstm.bias_ih_l0{suffix}"]
+                + weights[f"lstm.weight_hh_l0{suffix}"] @ state
+                + weights[f"lstm.bias_hh_l0{suffix}"]
+            )
+            entering, kept, new, leaving = np.split(gates, 4)
+            cell = _sigmoid(kept) * cell + _sigmoid(entering) * np.tanh(new)
+            state = _sigmoid(leaving) * np.tanh(cell)
+            found[t][part] += state
+    return [each.tolist() for each in found]
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    return np.array([sigmoid(float(each)) for each in x])
+
+
+def views_of(weights: Weights, words: list[int], vocabulary: Vocabulary) -> tuple[list[Vector], list[Vector]]:
+    """Vectors of words, and their vectors in context."""
+    static = vectors_of(words, vocabulary)
+    return static, contexts(under(weights, "context."), static)

@@ -2,19 +2,8 @@ import numpy as np
 import pytest
 
 from bioqa.models.text.vocabulary import Vocabulary
-from tests.models.rankers.building import (
-    example_for,
-    gate,
-    mlp,
-    scores_of,
-    softmax,
-    text_ranker,
-    units_of,
-    vectors_of,
-    weights_of,
-)
-from tests.models.rankers.test_posit import contexts
-from tests.models.reference import Vector, under
+from tests.models.rankers.building import assert_sums_over_terms, softmax, views_of
+from tests.models.reference import Vector, Weights
 from tests.models.toys import toy_settings
 
 
@@ -36,24 +25,20 @@ def _one_hot(word: int, size: int) -> Vector:
 @pytest.mark.parametrize("seed", range(2))
 def test_scores_are_those_of_the_paper(vocabulary: Vocabulary, seed: int, ranker: str) -> None:
     """The view of exact matches is multiplied out, one-hot vector by one-hot vector."""
-    settings = toy_settings(ranker)
-    model, example = text_ranker(settings, vocabulary), example_for(settings, vocabulary, seed)
-    weights, question = weights_of(model), example.question.tolist()
     size = len(vocabulary.words)
-    static_q = vectors_of(question, vocabulary)
-    context_q = contexts(under(weights, "context."), static_q)
-    expected = []
-    for unit in units_of(example):
-        static = vectors_of(unit, vocabulary)
-        context = contexts(under(weights, "context."), static)
-        matches = []
+
+    def rows(weights: Weights, question: list[int], unit: list[int]) -> list[Vector]:
+        asked, asked_in_context = views_of(weights, question, vocabulary)
+        static, context = views_of(weights, unit, vocabulary)
+        found = []
         for i, term in enumerate(question):
-            row = _product(context_q[i], context)
+            row = _product(asked_in_context[i], context)
             if ranker == "abel-mv":
-                row = row + np.tile(_product(static_q[i], static), 2)
+                row = row + np.tile(_product(asked[i], static), 2)
                 exact = _product(_one_hot(term, size), [_one_hot(word, size) for word in unit])
                 assert np.count_nonzero(np.delete(exact, term)) == 0
                 row = np.append(row, exact[term])
-            matches.append(mlp(weights, "match", row.tolist(), "leaky")[0])
-        expected.append(float(np.dot(matches, gate(weights, example, vocabulary))))
-    assert scores_of(model, example, vocabulary) == pytest.approx(expected, abs=1e-5)
+            found.append(row.tolist())
+        return found
+
+    assert_sums_over_terms(toy_settings(ranker), vocabulary, seed, rows)

@@ -4,17 +4,8 @@ import numpy as np
 import pytest
 
 from bioqa.models.text.vocabulary import Vocabulary
-from tests.models.rankers.building import (
-    example_for,
-    gate,
-    mlp,
-    scores_of,
-    text_ranker,
-    units_of,
-    vectors_of,
-    weights_of,
-)
-from tests.models.reference import Vector, cosine
+from tests.models.rankers.building import assert_sums_over_terms, mlp, vectors_of
+from tests.models.reference import Vector, Weights, cosine
 from tests.models.toys import toy_settings
 
 
@@ -31,15 +22,13 @@ def _histogram(term: int, vector: Vector, words: list[int], vectors: list[Vector
 @pytest.mark.parametrize("bins", [2, 30])
 @pytest.mark.parametrize("seed", range(2))
 def test_scores_are_those_of_the_paper(vocabulary: Vocabulary, seed: int, bins: int) -> None:
-    settings = toy_settings("drmm", bins=bins)
-    model, example = text_ranker(settings, vocabulary), example_for(settings, vocabulary, seed)
-    weights, question = weights_of(model), example.question.tolist()
-    expected = []
-    for unit in units_of(example):
-        rows = [
+    def rows(weights: Weights, question: list[int], unit: list[int]) -> list[Vector]:
+        return [
             _histogram(term, vector, unit, vectors_of(unit, vocabulary), bins)
             for term, vector in zip(question, vectors_of(question, vocabulary), strict=True)
         ]
-        matches = [np.tanh(mlp(weights, "match", row, "tanh")[0]) for row in rows]
-        expected.append(float(np.dot(matches, gate(weights, example, vocabulary))))
-    assert scores_of(model, example, vocabulary) == pytest.approx(expected, abs=1e-5)
+
+    def match(weights: Weights, row: Vector) -> float:
+        return float(np.tanh(mlp(weights, "match", row, "tanh")[0]))
+
+    assert_sums_over_terms(toy_settings("drmm", bins=bins), vocabulary, seed, rows, match)
