@@ -18,8 +18,10 @@ from bioqa.app.api import (
     batches,
     bioasq,
     citations,
+    comparing,
     documents,
     evaluation,
+    explaining,
     health,
     info,
     metrics,
@@ -40,14 +42,20 @@ from bioqa.app.observability import logs
 from bioqa.app.security import guards
 from bioqa.app.settings import Settings, load_settings
 from bioqa.app.version import version
-from bioqa.app.web import comparing
+from bioqa.app.web import comparing as comparing_page
 
 DESCRIPTION = (
     "Answers biomedical questions with the best MEDLINE articles and sentences, in the format of the BioASQ "
     "challenge. Every error is problem+json (RFC 9457)."
 )
 
-UPLOADS = ("/v1/bioasq/batches", "/v1/bioasq/validate", "/v1/bioasq/evaluate", *web.UPLOADS)
+UPLOADS = (
+    "/v1/bioasq/batches",
+    "/v1/bioasq/validate",
+    "/v1/bioasq/evaluate",
+    "/v1/bioasq/compare",
+    *web.UPLOADS,
+)
 """Addresses that accept whole files, with a larger limit."""
 
 log = logging.getLogger("bioqa")
@@ -84,12 +92,25 @@ def create_app(
     )
     app.state.service = service
     app.state.batches = BatchJobs(service, settings.data_dir)
-    modules = (batches, evaluation, comparing, citations)
+    modules = (batches, evaluation, comparing, comparing_page, citations)
     app.state.parsers = Parsers(settings, [each.__name__ for each in modules])
     app.state.uploads = Uploads(settings.max_upload_bytes, app.state.parsers)
     uploads = dict.fromkeys(UPLOADS, settings.max_upload_bytes)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others=uploads)
-    for module in (search, rerank, bioasq, batches, evaluation, documents, citations, models, health, info):
+    for module in (
+        search,
+        explaining,
+        rerank,
+        bioasq,
+        batches,
+        evaluation,
+        comparing,
+        documents,
+        citations,
+        models,
+        health,
+        info,
+    ):
         app.include_router(module.router)
     if settings.metrics != "off":
         app.include_router(metrics.router)
@@ -144,7 +165,8 @@ def _limit(schema: dict[str, Any], service: Service) -> None:
     schemas = schema["components"]["schemas"]
     address = schema["paths"]["/v1/search"]["get"]["parameters"]
     parameters = {parameter["name"]: parameter["schema"] for parameter in address}
-    for searched in (schemas["SearchRequest"]["properties"], parameters):
+    requests = [schemas[name]["properties"] for name in ("SearchRequest", "ExplainRequest")]
+    for searched in (*requests, parameters):
         searched["body"]["maxLength"] = service.settings.max_question_characters
         searched["ranker"]["anyOf"][0]["enum"] = [*service.rankers]
     schemas["AskedQuestion"]["properties"]["body"]["maxLength"] = service.settings.max_question_characters

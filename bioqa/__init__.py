@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from bioqa.answered import Answer as Answer
     from bioqa.answered import AnswerDocument as AnswerDocument
     from bioqa.answered import AnswerSnippet as AnswerSnippet
+    from bioqa.asking import Explanation as Explanation
     from bioqa.asking import Ranker as Ranker
     from bioqa.asking import ask as ask
     from bioqa.asking import ask_all as ask_all
+    from bioqa.asking import explain as explain
     from bioqa.asking import load_ranker as load_ranker
     from bioqa.bioasq.comparison import Comparison as Comparison
     from bioqa.bioasq.domain import Candidate as Candidate
@@ -58,7 +60,7 @@ __version__ = "0.2.0"
 
 _NAMES = {
     "bioqa.answered": ("Answer", "AnswerDocument", "AnswerSnippet"),
-    "bioqa.asking": ("Ranker", "ask", "ask_all", "load_ranker"),
+    "bioqa.asking": ("Explanation", "Ranker", "ask", "ask_all", "explain", "load_ranker"),
     "bioqa.bioasq.comparison": ("Comparison",),
     "bioqa.bioasq.domain": ("Candidate", "Document", "Question", "Response", "Sentence", "Snippet"),
     "bioqa.bioasq.errors": ("BioqaError",),

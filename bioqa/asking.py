@@ -9,19 +9,23 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from bioqa.answered import Answer
-from bioqa.app.answers import answering
+from bioqa.app.answers import answering, explaining
 from bioqa.app.answers.answering import Answerer, Order, SearchOptions
 from bioqa.app.answers.opening import load_ranker as load_for
 from bioqa.app.settings import MAX_CANDIDATES, load_settings
 from bioqa.bioasq.domain import MAX_ITEMS, Question
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import has_lone_surrogate
+from bioqa.bioasq.trec import pmid as pmid_in
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.interpretation import Mode, interpret
 from bioqa.searching import Index
 
 Ranker = answering.Ranker
 """A loaded checkpoint, as ``load_ranker`` gives it; anything that keeps its promises will do."""
+
+Explanation = explaining.Explanation
+"""Why an article is, or is not, in an answer, as ``explain`` gives it."""
 
 AT_ONCE = 16
 """Questions whose candidates are fetched together; more would only cost memory."""
@@ -132,6 +136,46 @@ def ask_all(
     asked = map(checked, questions)
     while some := [*islice(asked, AT_ONCE)]:
         yield from map(Answer, answerer.answers(some, options))
+
+
+def explain(
+    question: str | Question,
+    pmid: str | int,
+    index: Index,
+    ranker: Ranker | None = None,
+    *,
+    max_documents: int = MAX_ITEMS,
+    max_snippets: int = MAX_ITEMS,
+    candidates: int = 100,
+    filters: Filters = NO_FILTERS,
+    syntax: Mode = "auto",
+    literal: bool = False,
+) -> Explanation:
+    """Why an article is, or is not, in the answer that ``ask`` gives, as ``bioqa explain`` shows it.
+
+    ``pmid``: a PMID or an address of PubMed. ``retrieval``, ``ranker`` and ``selection`` say where the
+    article and its best sentences stood at each stage, and what carried them; ``needed`` what would have had
+    to be different; ``as_dict()`` has all of it. The ranker is asked up to fifteen times more than for an
+    answer. Raises BioqaError as ``ask`` does, for what is no PMID, and for a question without words to rank
+    by.
+
+    >>> index = bioqa.open_index("sample-index")
+    >>> explained = bioqa.explain("Which genes influence the dose of warfarin?", 90000032, index)
+    >>> explained.retrieval.is_candidate, explained.ranker.rank, explained.selection.selected
+    (True, 1, True)
+    >>> bioqa.explain("Which genes influence the dose of warfarin?", "1", index).needed
+    ('The index does not have the article: load a file of MEDLINE that does.',)
+    """
+    asked = checked(question)
+    options = replace(
+        _options(max_documents, max_snippets, candidates, filters, literal),
+        interpretation=interpret(asked.body, _one_of("syntax", syntax, Mode)),
+        explained=pmid_in(str(pmid)),
+    )
+    answer = Answerer(index.back_end, ranker or default_ranker()).answer(asked, options)
+    if answer.explanation is None:
+        raise BioqaError("the question has no words to rank by: its documents are only listed")
+    return answer.explanation
 
 
 @cache

@@ -3,9 +3,9 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
@@ -39,6 +39,9 @@ from bioqa.indexer.search.base import IndexStats, SearchIndex
 
 SENTENCES = 10
 """Of a candidate, about: how large a question is before its candidates are known."""
+
+MOST_EXPLANATIONS = 8
+"""Being made, or waiting for a place."""
 
 log = logging.getLogger("bioqa")
 
@@ -133,6 +136,8 @@ class Service:
         self.queue: Batcher[_LocalTask | RankingTask, Answer] = Batcher(self._rank, limits)
         self._index = ReopeningIndex(open_index)
         self._requests = 0
+        self._explanations = 0
+        self._explaining = asyncio.Semaphore(max(1, self.rankings // 2))
         self._retrievers = self._new_retrievers()
 
     async def answer(
@@ -157,6 +162,41 @@ class Service:
             timeout_s = min(most, most if timeout_s is None else timeout_s)
         with self._request(_Request(priority, timeout_s)) as request:
             return await self._counted(request, RankingTask(chosen.name, question, options))
+
+    async def explain(
+        self,
+        question: Question,
+        options: SearchOptions,
+        *,
+        ranker: str | None = None,
+        timeout_s: float | None = None,
+    ) -> Answer:
+        """``answer`` with options that name an article to explain: as much work as some fifteen questions.
+
+        Half of the places where questions are ranked, at least one, are for explanations; others wait for
+        theirs, but no more than MOST_EXPLANATIONS. Raises what ``answer`` raises.
+        """
+        if self._explanations >= MOST_EXPLANATIONS:
+            self.counts.refused += 1
+            raise QueueFull(f"{self._explanations} explanations are being made already", RETRY_AFTER_S)
+        self._explanations += 1
+        try:
+            async with self._place_to_explain():
+                return await self.answer(question, options, ranker=ranker, timeout_s=timeout_s)
+        finally:
+            self._explanations -= 1
+
+    @asynccontextmanager
+    async def _place_to_explain(self) -> AsyncIterator[None]:
+        try:
+            await asyncio.wait_for(self._explaining.acquire(), self.settings.request_timeout_s)
+        except TimeoutError as error:
+            self.counts.timed_out += 1
+            raise TimedOut("the time was over before it could be explained", RETRY_AFTER_S) from error
+        try:
+            yield
+        finally:
+            self._explaining.release()
 
     async def rank(self, question: str, texts: Sequence[GivenText], *, ranker: str | None = None) -> Answer:
         """Rank given texts: an answer with all of them as documents, best first, and without sentences.

@@ -172,7 +172,7 @@ def evaluated(upload: Upload) -> Evaluation:
             EditionMeasures(
                 edition=measures.edition,
                 questions=measures.questions,
-                missing=[_encodable(identifier) for identifier in measures.missing_ids[:MOST_MISSING]],
+                missing=[encodable(identifier) for identifier in measures.missing_ids[:MOST_MISSING]],
                 missing_questions=len(measures.missing_ids),
                 **measures.official(),
             )
@@ -277,5 +277,6 @@ def _check_work(golden: Golden, submission: Golden) -> None:
         )
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
+    """Shortened, and without halves of characters, which no response can hold."""
     return shortened(text).encode(errors="backslashreplace").decode()

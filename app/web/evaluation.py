@@ -8,22 +8,20 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from bioqa.app.api.batches import BatchStatus, CurrentBatches, CurrentViewer, known, status, the_batches
+from bioqa.app.api.comparing import MOST_SYSTEMS, unique_names
 from bioqa.app.api.evaluation import evaluated, validated
 from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, require_files
 from bioqa.app.http.errors import FieldError
 from bioqa.app.jobs.batches import BatchJobs, NoSubmission
 from bioqa.app.jobs.records import Viewer
 from bioqa.app.reports.report import SHOWN_QUESTIONS
-from bioqa.app.web.comparing import compared, is_run, report, unique_names
+from bioqa.app.web.comparing import compared, is_run, report
 from bioqa.app.web.pages import day, page
 from bioqa.bioasq.measures import EDITIONS, LATEST
 
 router = APIRouter(prefix="/evaluate", include_in_schema=False)
 
 SHOWN_FAULTS = 100
-MOST_SYSTEMS = 6
-"""Submissions at once: with a golden file and a test set, as many files as a form may have."""
-
 OFFERED_BATCHES = 5
 
 YEARS = {2: "BioASQ 1 and 2", 3: "BioASQ 3 and 4", 5: "BioASQ 5 to 7", 8: "BioASQ 8", 9: "BioASQ 9 and later"}

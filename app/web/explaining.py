@@ -5,7 +5,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse
-from pydantic import AfterValidator
 
 from bioqa.app.answers.answering import Answer
 from bioqa.app.answers.explaining import SHOWN_FEATURES
@@ -13,26 +12,18 @@ from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError
+from bioqa.app.http.explanations import Pmid
 from bioqa.app.web.form import SearchForm
 from bioqa.app.web.pages import page
 from bioqa.bioasq.domain import Question
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.trec import pmid as pmid_in
 
 router = APIRouter(include_in_schema=False)
-
-
-def _pmid(value: str) -> str:
-    try:
-        return pmid_in(value.strip())
-    except BioqaError as error:
-        raise ValueError("must be a PMID, or an address of PubMed") from error
 
 
 class ExplainForm(SearchForm):
     """A search, and the article in question."""
 
-    pmid: Annotated[str, AfterValidator(_pmid)]
+    pmid: Pmid
 
 
 ExplainQuery = Annotated[ExplainForm, Query()]
@@ -67,4 +58,4 @@ async def _answer(asked: ExplainForm, service: Service) -> Answer:
     # By date, only the documents of the answer would be ranked.
     options = asked.options(asked.n, service.settings.candidates)
     options = replace(options, explained=asked.pmid, order="relevance", offset=0)
-    return await service.answer(Question("", asked.q.strip()), options, ranker=asked.ranker)
+    return await service.explain(Question("", asked.q.strip()), options, ranker=asked.ranker)

@@ -32,6 +32,7 @@ def form(*parts: tuple[str, bytes]) -> bytes:
 GOLDEN = json.dumps(TESTSET).encode()
 VALID: dict[str, tuple[bytes, ...]] = {
     "/v1/search": (json.dumps({"body": BODY, "max_documents": 3}).encode(),),
+    "/v1/explain": (json.dumps({"body": BODY, "pmid": "90000001"}).encode(),),
     "/v1/rerank": (json.dumps({"query": BODY, "documents": ["a b.", {"text": "c", "title": "d"}]}).encode(),),
     "/v2/rerank": (json.dumps({"query": BODY, "documents": ["a b."], "top_n": 1}).encode(),),
     "/v1/documents": (json.dumps({"pmids": ["90000001", "7"]}).encode(),),
@@ -40,6 +41,10 @@ VALID: dict[str, tuple[bytes, ...]] = {
     "/v1/bioasq/batches": (GOLDEN, form(("file", GOLDEN), ("ranker", b"lexical"))),
     "/v1/bioasq/validate": (GOLDEN, form(("submission", GOLDEN), ("testset", GOLDEN))),
     "/v1/bioasq/evaluate": (GOLDEN, form(("golden", GOLDEN), ("submission", GOLDEN))),
+    "/v1/bioasq/compare": (
+        json.dumps({"golden": TESTSET, "systems": {"a": TESTSET}}).encode(),
+        form(("golden", GOLDEN), ("submission", GOLDEN), ("submission", GOLDEN)),
+    ),
 }
 KINDS = (
     "application/json",

@@ -13,6 +13,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 OPERATIONS = (
     ("POST", "/v1/search"),
     ("GET", "/v1/search"),
+    ("POST", "/v1/explain"),
     ("POST", "/v1/rerank"),
     ("POST", "/v1/bioasq"),
     ("POST", "/v1/bioasq/batches"),
@@ -22,6 +23,7 @@ OPERATIONS = (
     ("DELETE", "/v1/bioasq/batches/{id}"),
     ("POST", "/v1/bioasq/validate"),
     ("POST", "/v1/bioasq/evaluate"),
+    ("POST", "/v1/bioasq/compare"),
     ("GET", "/v1/documents/{pmid}"),
     ("POST", "/v1/documents"),
     ("GET", "/v1/citations"),
@@ -41,6 +43,9 @@ MORE_THAN_A_SCHEMA_SAYS: dict[str, list[Any]] = {
     "/v1/bioasq/batches": [positive_data_acceptance, negative_data_rejection],
     "/v1/bioasq/validate": [positive_data_acceptance],
     "/v1/bioasq/evaluate": [positive_data_acceptance],
+    "/v1/bioasq/compare": [positive_data_acceptance],
+    # Not every text is a PMID.
+    "/v1/explain": [positive_data_acceptance],
 }
 QUICK = settings(
     max_examples=40,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from bioqa.app.api import comparing
+from bioqa.app.api.comparing import unique_names
 from bioqa.app.api.evaluation import USUAL_EDITIONS
-from bioqa.app.web import comparing
-from bioqa.app.web.comparing import unique_names
 from bioqa.bioasq.comparison import compare
 from bioqa.bioasq.files import parse_golden, parse_testset
 from bioqa.bioasq.measures import evaluate

@@ -1,0 +1,170 @@
+"""Schemas of explanations: why an article is, or is not, in an answer."""
+
+from dataclasses import asdict, replace
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, model_validator
+
+from bioqa.app.answers.answering import Answer, SearchOptions
+from bioqa.app.answers.explaining import Explanation
+from bioqa.app.http.schemas import SearchRequest
+from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.trec import pmid as pmid_in
+from bioqa.models.features.words import described
+
+
+def _pmid(value: str) -> str:
+    try:
+        return pmid_in(value.strip())
+    except BioqaError as error:
+        raise ValueError("must be a PMID, or an address of PubMed") from error
+
+
+Pmid = Annotated[str, AfterValidator(_pmid)]
+
+
+class ExplainRequest(SearchRequest):
+    """A question as for /v1/search, and the article in question."""
+
+    pmid: Pmid = Field(description="An article, in the answer or not: its PMID, or its address.")
+
+    @model_validator(mode="after")
+    def _of_the_first_results(self) -> "ExplainRequest":
+        if self.order != "relevance" or self.offset or self.facets or self.include:
+            raise ValueError("order, offset, facets and include change nothing that is explained: omit them")
+        return self
+
+    def options(self, candidates: int) -> SearchOptions:
+        return replace(super().options(candidates), explained=self.pmid)
+
+
+class ExplainedTerm(BaseModel):
+    text: str
+    score: float = Field(description="Its part of the document's BM25 score, exactly.")
+
+
+class ExplainedRetrieval(BaseModel):
+    pmid: str
+    title: str | None = Field(description="null if the index does not have the article.")
+    passes_filters: bool
+    score: float = Field(description="BM25; 0 if it has none of the words.")
+    rank: int | None = Field(description="Among all documents that pass the filters; null beyond 1,000.")
+    candidates: int = Field(description="Documents that were handed to the ranker.")
+    is_candidate: bool
+    last_score: float | None = Field(description="Of the last candidate.")
+    terms: list[ExplainedTerm]
+
+
+class ExplainedPart(BaseModel):
+    name: str
+    effect: float
+
+
+class ExplainedFeature(BaseModel):
+    name: str
+    unit: Literal["document", "sentence"]
+    description: str
+    value: float
+    mean: float = Field(description="Over the training data.")
+    effect: float = Field(description="The score minus the score with the mean in place of the value.")
+
+
+class ExplainedWord(BaseModel):
+    word: str
+    effect: float = Field(description="The score minus the score without the word in the question.")
+    rank: int = Field(description="The document's without it.")
+
+
+class ExplainedSwap(BaseModel):
+    """A feature with which the document would be selected: with the last selected one's value of it."""
+
+    name: str
+    value: float
+    other: float
+    rank: int
+
+
+class ExplainedRanking(BaseModel):
+    """Of an article that is no candidate: what would have come of it."""
+
+    ranker: str
+    score: float = Field(description="The ranker's own, not a probability.")
+    rank: int
+    candidates: int
+    parts: list[ExplainedPart] = Field(description="They add up to the score; none where it is no sum.")
+    features: list[ExplainedFeature]
+    additive: bool = Field(description="Whether the features' effects add up to what they do together.")
+    words: list[ExplainedWord]
+    words_additive: bool = Field(description="Whether the words' effects add up to the score.")
+    swaps: list[ExplainedSwap]
+    first: "ExplainedRanking | None" = Field(description="Of a cascade's first ranker.")
+
+
+class ExplainedSentence(BaseModel):
+    section: str
+    begin: int
+    end: int
+    text: str
+    probability: float = Field(description="Of the sentence alone.")
+    score: float = Field(description="Its probability times the document's share.")
+    rank: int | None = Field(description="Among the sentences of the selected documents.")
+    selected: bool
+
+
+class ExplainedSelection(BaseModel):
+    selected: bool
+    last_document_score: float | None
+    share: float = Field(description="The document's, by which its sentences' probabilities are multiplied.")
+    last_sentence_score: float | None
+    sentences: list[ExplainedSentence] = Field(description="The article's best.")
+
+
+class ExplainedAnswer(BaseModel):
+    """Where an article stood at each stage; what depends on a ranker is null if documents are only listed, or
+    if the index does not have the article.
+    """
+
+    retrieval: ExplainedRetrieval | None
+    ranking: ExplainedRanking | None
+    selection: ExplainedSelection | None
+    needed: list[str] = Field(
+        description="What would have had to be different for it, or more of its sentences, to be selected."
+    )
+    index: str
+    degraded: str | None = Field(description="The reason why BM25 replaced the ranker; null normally.")
+
+
+def explained_answer(answer: Answer) -> ExplainedAnswer:
+    found = answer.explanation
+    return ExplainedAnswer(
+        retrieval=None if found is None else _retrieval(found),
+        ranking=None if found is None or found.ranker is None else _ranking(asdict(found.ranker)),
+        selection=None if found is None else _selection(found),
+        needed=[] if found is None else list(found.needed),
+        index=answer.index,
+        degraded=answer.degraded,
+    )
+
+
+def _retrieval(found: Explanation) -> ExplainedRetrieval:
+    document = found.retrieval.document
+    values = asdict(found.retrieval)
+    values["title"] = None if document is None else document.title
+    return ExplainedRetrieval.model_validate(values)
+
+
+def _ranking(values: dict[str, object]) -> ExplainedRanking:
+    features = values["features"]
+    assert isinstance(features, list | tuple)
+    first = values["first"]
+    named = [{**each, "description": described(each["unit"], each["name"])} for each in features]
+    of_first = _ranking(first) if isinstance(first, dict) else None
+    return ExplainedRanking.model_validate({**values, "features": named, "first": of_first})
+
+
+def _selection(found: Explanation) -> ExplainedSelection | None:
+    if found.selection is None:
+        return None
+    values = asdict(found.selection)
+    values["sentences"] = [{**each, **each["sentence"]} for each in values["sentences"]]
+    return ExplainedSelection.model_validate(values)
