@@ -24,6 +24,7 @@ EXPERIMENT = Experiment(
         System("UQLM", "baseline", trained("uqlm", MEASURED), seeds=1),
         *(System(name, "documents", component, seeds=1) for name, component in _NEURAL.items()),
         *(System(f"{name}_w", "documents", component, seeds=1) for name, component in _NEURAL.items()),
+        System("WMD-Title", "baseline", trained("wmd", MEASURED), seeds=1),
     ),
     measures=("document_map_8", "nDCG@20", "AP", "P@5", "P@10", "P@20"),
     references=("SevMos-C1",),
