@@ -113,7 +113,7 @@ class Settings(BaseSettings):
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto",
-        description="Device for encoders; auto uses a GPU if there is one.",
+        description="Device of rankers; auto uses a GPU, if there is one, for those over an encoder.",
     )
     ranker_budget_ms: float = Field(
         default=1000,

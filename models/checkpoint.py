@@ -1,8 +1,9 @@
 """A trained ranker as a folder: config.json, model.safetensors and the vocabulary's files.
 
-The vocabulary's files may also lie in a folder beside the checkpoint, which the config then names with its
-fingerprint: the bundled rankers share one. An encoder is never copied: the config names it, with a
-fingerprint of its weights, and ``model.safetensors`` holds only what was fine-tuned of it.
+A vocabulary that comes with the package is not copied: the config names it with its fingerprint. It may also
+lie in a folder beside the checkpoint. Any other is in the folder, which thus works wherever it is moved. An
+encoder is never copied: the config names it, with a fingerprint of its weights, and ``model.safetensors``
+holds only what was fine-tuned of it.
 
 Loaded strictly: every weight must be there, none may be left over, shapes must fit. Nothing is pickled.
 """
@@ -89,13 +90,14 @@ class Checkpoint:
 def save(checkpoint: Checkpoint, folder: Path) -> None:
     """Write the folder, replacing an older one of that name as a whole."""
     with written_whole(folder) as unfinished:
-        _write_config(unfinished, checkpoint.config)
         save_file(learned_state(checkpoint.model), unfinished / "model.safetensors")
         checkpoint.vocabulary.save(unfinished)
+        named = vocabularies.leave_to_package(unfinished)
+        _write_config(unfinished, checkpoint.config | ({} if named is None else {"vocabulary": named}))
 
 
 def load(folder: Path, *, device: str = "auto") -> Checkpoint:
-    """Load a ranker that is ready to answer, its encoder (if it has one) on ``device``.
+    """Load a ranker that is ready to answer. ``device``: as for bioqa.models.rankers.registry.build.
 
     Raises CheckpointError, naming the folder and what is wrong with it.
     """
@@ -158,6 +160,8 @@ def share_vocabulary(folder: Path) -> Path:
 
     For rankers that come with the package: those trained with the same vocabulary then share one copy.
     """
+    if _config(folder).get("vocabulary") is not None:
+        return _vocabulary_folder(folder, _config(folder))
     shared = vocabularies.files_fingerprint(folder)
     beside = folder.with_name(f"vocabulary-{shared[:8]}")
     if not beside.exists():

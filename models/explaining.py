@@ -22,6 +22,7 @@ from bioqa.models.arrays import Floats
 from bioqa.models.cascade.ranker import Cascade
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Features
 from bioqa.models.rankers.batch import Example, collate
+from bioqa.models.rankers.registry import place_of
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.words import STOP_WORDS
 
@@ -311,7 +312,7 @@ def _values(
 
 
 def _scores(ranker: Reranker, examples: Sequence[Example]) -> list[float]:
-    batch = collate(examples, ranker.checkpoint.vocabulary)
+    batch = collate(examples, ranker.checkpoint.vocabulary).to(place_of(ranker.checkpoint.model))
     with torch.inference_mode():
         scores: list[float] = ranker.checkpoint.model(batch).documents.double().tolist()
     return scores

@@ -20,7 +20,7 @@ from bioqa.models.checkpoint import Checkpoint, CheckpointError
 from bioqa.models.features.extractor import FeatureExtractor, Features, stemmed_bm25
 from bioqa.models.folders import put_back
 from bioqa.models.rankers.batch import Example, collate, make_example
-from bioqa.models.rankers.registry import ARCHITECTURES, encoder_of, reader_for
+from bioqa.models.rankers.registry import ARCHITECTURES, encoder_of, place_of, reader_for
 from bioqa.models.text.tokens import DocumentTokens, tokenise_question
 
 
@@ -44,7 +44,7 @@ class Reranker:
     ) -> "Reranker":
         """Load a bundled checkpoint by name, or any by its folder. Raises CheckpointError.
 
-        ``device``: where an encoder runs, as in bioqa.models.encoders.loading.
+        ``device``: as for bioqa.models.rankers.registry.build.
         """
         folder = bundled.folder_of(name_or_folder)
         put_back(folder)
@@ -92,14 +92,15 @@ class Reranker:
         made = [self.example(*item) for item in items if item[1]]
         if not made:
             return [Ranking(()) for _ in items]
-        batch = collate([example for example, _ in made], self.checkpoint.vocabulary)
+        model = self.checkpoint.model
+        batch = collate([example for example, _ in made], self.checkpoint.vocabulary).to(place_of(model))
         with torch.inference_mode():
-            scores = self.checkpoint.model(batch)
-        documents = _split(scores.documents.numpy(), [len(e.unit_counts) for e, _ in made])
+            scores = model(batch)
+        documents = _split(scores.documents.cpu().numpy(), [len(e.unit_counts) for e, _ in made])
         if self._units != "sentences":
             sentences = [stemmed_bm25(features) for _, features in made]
         else:
-            sentences = _split(scores.sentences.numpy(), [len(e.word_counts) for e, _ in made])
+            sentences = _split(scores.sentences.cpu().numpy(), [len(e.word_counts) for e, _ in made])
         ranked = iter(zip(made, documents, sentences, strict=True))
         rankings = []
         for _, candidates in items:

@@ -46,7 +46,7 @@ CandidatesOption = Annotated[
 ]
 DeviceOption = Annotated[
     str | None,
-    typer.Option("--device", help="Device for encoders: auto, cpu or cuda. [BIOQA_DEVICE]"),
+    typer.Option("--device", help="Device of rankers: auto, cpu or cuda. [BIOQA_DEVICE]"),
 ]
 DAY_FORMATS = ["%Y-%m-%d", "%Y-%m", "%Y"]
 AfterOption = Annotated[

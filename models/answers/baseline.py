@@ -144,9 +144,11 @@ def folder_of(name_or_folder: str | Path) -> Path | None:
 def save(ranker: Bm25Ranker, folder: Path) -> None:
     """Write the folder, replacing an older one of that name as a whole."""
     with written_whole(folder) as unfinished:
-        content = json.dumps(ranker.config, indent=1, allow_nan=False) + "\n"
-        write_bytes(unfinished / "config.json", content.encode())
         ranker.vocabulary.save(unfinished)
+        named = vocabularies.leave_to_package(unfinished)
+        config = {**ranker.config, **({} if named is None else {"vocabulary": named})}
+        content = json.dumps(config, indent=1, allow_nan=False) + "\n"
+        write_bytes(unfinished / "config.json", content.encode())
 
 
 def load(folder: Path, *, cached_documents: int = 20_000) -> Bm25Ranker:

@@ -91,7 +91,8 @@ class CrossEncoder(nn.Module):
 
     def forward(self, passages: Sequence[Passage], features: Tensor) -> Logits:
         """Of passages and [S, features], independent of other passages in the batch except for rounding."""
-        states = self.encoder.states([passage.input for passage in passages])[:, 0]
+        # The heads are small, and on the CPU.
+        states = self.encoder.states([passage.input for passage in passages])[:, 0].cpu()
         # Each passage's row of [CLS] comes before those of its sentences.
         firsts = torch.zeros(len(states), dtype=torch.bool)
         lengths = torch.tensor([passage.lengths.sum() for passage in passages], dtype=torch.int64)

@@ -56,7 +56,7 @@ class StateCache:
 
     def put(self, key: bytes, states: Tensor) -> None:
         """Write the states before the index entry, so that what the index names is complete."""
-        content = states.detach().numpy().astype(np.float16).tobytes()
+        content = states.detach().cpu().numpy().astype(np.float16).tobytes()
         record = np.array([(key, self._end, *states.shape[:2])], dtype=_RECORD)
         place = self._end, int(states.shape[0]), int(states.shape[1])
         os.pwrite(self._states, content, self._end)

@@ -22,7 +22,7 @@ _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "longformer")
 
 
 class Encoder(nn.Module):
-    """Runs on its own device; returns states where rankers compute: on the CPU, in single precision.
+    """Runs on its own device, and returns states there, in single precision.
 
     Neither other sequences of a batch nor padding change a sequence's states, except for rounding.
     """
@@ -160,7 +160,7 @@ class Encoder(nn.Module):
         for key, computed in zip(missing, made, strict=True):
             self.cache.put(key, computed)
             kept[key] = computed
-        return torch.cat([states for key in keys if (states := kept[key]) is not None])
+        return torch.cat([states.to(self.device) for key in keys if (states := kept[key]) is not None])
 
     def _computed(self, inputs: Sequence[EncoderInput], layers: Layers) -> Tensor:
         counts = np.array([len(x.places) for x in inputs], dtype=np.int64)
@@ -168,11 +168,12 @@ class Encoder(nn.Module):
         found, rows = [], []
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.learns):
             for group in self._groups(inputs):
-                found.append(self._run([inputs[i] for i in group], layers).to("cpu", torch.float32))
+                found.append(self._run([inputs[i] for i in group], layers).float())
                 rows += [np.arange(starts[i], starts[i] + counts[i]) for i in group]
         if not found:
-            return torch.zeros(0, 1 if layers == "last" else self.layers, self.width)
-        return torch.cat(found)[torch.from_numpy(np.argsort(np.concatenate(rows)))]
+            return torch.zeros(0, 1 if layers == "last" else self.layers, self.width, device=self.device)
+        in_turn = torch.from_numpy(np.argsort(np.concatenate(rows)))
+        return torch.cat(found)[in_turn.to(self.device)]
 
     def _groups(self, inputs: Sequence[EncoderInput]) -> Iterator[list[int]]:
         """Batches of inputs of similar length, longest first, within the budget; at least one input each."""

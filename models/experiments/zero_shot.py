@@ -54,7 +54,7 @@ class SentenceVectors:
             places = np.arange(len(x.ids) if self._pooling == "mean" else 1)
             inputs.append(replace(x, places=places))
         with torch.inference_mode():
-            states = self._encoder.states(inputs)[:, 0]
+            states = self._encoder.states(inputs)[:, 0].cpu()
             of_texts = torch.split(states, [len(x.places) for x in inputs])
             pooled = torch.stack([of_text.mean(dim=0) for of_text in of_texts])
             vectors: Floats = torch.nn.functional.normalize(pooled, dim=1).numpy()

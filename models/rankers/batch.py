@@ -5,8 +5,9 @@ because their lengths differ widely (1 to 400 words): no work is done on padding
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -163,6 +164,21 @@ class Packing:
         units = torch.from_numpy(longest_first)
         return cls(torch.from_numpy(order), tuple(steps.tolist()), torch.from_numpy(rows), units)
 
+    def to(self, device: torch.device) -> "Packing":
+        return replace(
+            self, order=self.order.to(device), rows=self.rows.to(device), units=self.units.to(device)
+        )
+
+
+def packing_of(lengths: Tensor) -> Packing:
+    """Of units of these ``lengths`` [units], on their device."""
+    return Packing.of(lengths.cpu().numpy()).to(lengths.device)
+
+
+def owners(lengths: Tensor) -> Tensor:
+    """[words] which unit a word belongs to, given the ``lengths`` [units] of packed units."""
+    return torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -174,8 +190,8 @@ class Batch:
     """[B, n] True for terms"""
     idf: Tensor
     """[B, n]"""
-    document_words: float
-    """Mean number of words of a document in the corpus."""
+    frequencies: Tensor
+    """[B, n] what share of all words of the corpus is this one; 0 where masked"""
     words: Tensor
     """[words] word ids of all units, packed"""
     lengths: Tensor
@@ -193,21 +209,31 @@ class Batch:
     pieces: tuple[Pieces, ...]
     """[B] for rankers over an encoder, else none"""
 
+    def to(self, device: torch.device) -> "Batch":
+        """With all tensors on this device; ``pieces`` are an encoder's input and stay."""
+        if self.words.device == device:
+            return self
+        values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        moved: dict[str, Any] = {
+            name: value.to(device) for name, value in values.items() if isinstance(value, Tensor)
+        }
+        return replace(self, **moved)
+
     @cached_property
     def packing(self) -> Packing:
         """Of the units' words; made when it is first needed."""
-        return Packing.of(self.lengths.numpy())
+        return packing_of(self.lengths)
 
     @cached_property
     def word_unit(self) -> Tensor:
         """[words] which unit a word belongs to"""
-        return torch.repeat_interleave(torch.arange(len(self.lengths)), self.lengths)
+        return owners(self.lengths)
 
     @cached_property
     def padding(self) -> Tensor:
         """[S, longest] True for words: the mask of ``padded``; at least one place."""
         longest = int(self.lengths.max()) if len(self.lengths) else 0
-        return torch.arange(max(1, longest)) < self.lengths[:, None]
+        return torch.arange(max(1, longest), device=self.lengths.device) < self.lengths[:, None]
 
     def padded(self, values: Tensor) -> Tensor:
         """Values of the units' words [words, …] → [S, longest, …], 0 where masked.
@@ -241,7 +267,7 @@ def collate(examples: Sequence[Example], vocabulary: Vocabulary) -> Batch:
         questions=torch.from_numpy(questions),
         mask=torch.from_numpy(mask),
         idf=torch.from_numpy(np.where(mask, vocabulary.idf_of(questions), np.float32(0))),
-        document_words=vocabulary.means.document_words,
+        frequencies=torch.from_numpy(np.where(mask, vocabulary.frequency_of(questions), np.float32(0))),
         words=torch.from_numpy(concatenate(e.words for e in examples)),
         lengths=torch.from_numpy(lengths),
         question_words=tuple(len(e.words) for e in examples),

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import avg_pool1d, cosine_similarity, pad
 
 from bioqa.models.features.extractor import feature_counts
-from bioqa.models.rankers.batch import Batch
+from bioqa.models.rankers.batch import Batch, owners
 from bioqa.models.rankers.heads import Dense, SentenceRanker
 from bioqa.models.rankers.settings import Kind, RankerSettings, SentenceTraining
 
@@ -38,13 +38,11 @@ class WideConvolution(nn.Module):
             empty = vectors.new_zeros(0, self.convolution.out_channels)
             return empty, empty
         gap = self._gap
-        unit = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
-        places = torch.arange(len(vectors)) + gap * unit
+        places = torch.arange(len(vectors), device=vectors.device) + gap * owners(lengths)
         rows = vectors.new_zeros(len(vectors) + gap * len(lengths), vectors.shape[1])
         rows = pad(rows.index_copy(0, places, vectors), (0, 0, gap, 0))
         columns = torch.tanh(self.convolution(rows.T[None]))
-        owner = torch.repeat_interleave(torch.arange(len(lengths)), lengths + gap)
-        whole = _means(columns[0].T, owner, lengths + gap)
+        whole = _means(columns[0].T, lengths + gap)
         windows = avg_pool1d(pad(columns, (0, gap)), gap + 1, stride=1)[0].T[places]
         # All windows of a unit without words are zeros; only the bias would show.
         return whole * (lengths > 0)[:, None], windows
@@ -75,16 +73,16 @@ class Bcnn(nn.Module):
 
     def _summaries(self, vectors: Tensor, lengths: Tensor) -> list[Tensor]:
         """[units, …] at every layer; zeros for a unit without words."""
-        owner = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
-        summaries = [_means(vectors, owner, lengths)]
+        summaries = [_means(vectors, lengths)]
         for layer in self.layers:
             whole, vectors = layer(vectors, lengths)
             summaries.append(whole)
         return summaries
 
 
-def _means(rows: Tensor, owner: Tensor, lengths: Tensor) -> Tensor:
-    sums = rows.new_zeros(len(lengths), rows.shape[1]).index_add(0, owner, rows)
+def _means(rows: Tensor, lengths: Tensor) -> Tensor:
+    """[words, …] of packed units with ``lengths`` [units] → [units, …]"""
+    sums = rows.new_zeros(len(lengths), rows.shape[1]).index_add(0, owners(lengths), rows)
     return sums / lengths.clamp(min=1)[:, None]
 
 

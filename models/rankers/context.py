@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from bioqa.models.rankers.batch import Batch, Packing
+from bioqa.models.rankers.batch import Batch, Packing, packing_of
 from bioqa.models.rankers.settings import Section
 
 
@@ -42,5 +42,5 @@ class Context(nn.Module):
 
     def of_batch(self, batch: Batch, terms: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
         """Of the questions' terms [B, n, width], 0 where masked, and of the units' words [words, width]."""
-        of_terms = self(terms, Packing.of(batch.mask.sum(1).numpy()))
+        of_terms = self(terms, packing_of(batch.mask.sum(1)))
         return batch.padded_terms(of_terms), self(words, batch.packing)

@@ -54,7 +54,7 @@ class Scanner(nn.Module):
         for convolution in self.convolutions:
             lengths = lengths + self.beyond
             x = torch.relu(convolution(pad(x, (self.beyond, self.beyond))))
-            x = x * (torch.arange(x.shape[2]) < lengths[:, None])[:, None]
+            x = x * (torch.arange(x.shape[2], device=x.device) < lengths[:, None])[:, None]
         found: Tensor = self.dropout(x).amax(2)
         return found * (lengths > self.beyond * len(self.convolutions))[:, None]
 

@@ -53,7 +53,7 @@ class Drmm(nn.Module):
         n, units = similarity.shape[1], len(batch.lengths)
         bins = ((similarity + 1) / 2 * (self.bins - 1)).long().clamp(0, self.bins - 2)
         bins = torch.where(exact_matches(batch) > 0, self.bins - 1, bins)
-        rows = batch.word_unit[:, None] * n + torch.arange(n)
+        rows = batch.word_unit[:, None] * n + torch.arange(n, device=similarity.device)
         counts = torch.bincount((rows * self.bins + bins).flatten(), minlength=units * n * self.bins)
         return counts.reshape(units, n, self.bins).to(similarity.dtype)
 

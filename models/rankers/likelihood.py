@@ -4,14 +4,13 @@ Zhai and Lafferty 2004, Dirichlet smoothing: Σ log((tf + μ P(t|C)) / (|d| + μ
 reads title and abstract (the first stage of Hui et al. 2018, with Indri's μ of 2,500), UQLM the title alone
 (Mohan et al. 2017, Section 5.1). Nothing is learned.
 
-Deviations: words are not stemmed. P(t|C) counts a word once in each document that has it, as vocabularies
-store document frequencies: e^-idf over the mean length of a document. Mohan et al. print no μ; here it is
-about the length of a title.
+Deviations: words are not stemmed. A vocabulary made before collection frequencies were kept, as the bundled
+one, has them estimated from its document frequencies. Mohan et al. print no μ; here it is about the length of
+a title.
 """
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 
 from bioqa.models.rankers.batch import Batch
@@ -35,9 +34,9 @@ class Likelihood(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """[S]"""
-        expected = self.mu * torch.exp(-batch.idf) / batch.document_words
+        expected = self.mu * batch.frequencies
         shares = (term_counts(batch) + expected[batch.unit_question]) / (batch.lengths[:, None] + self.mu)
-        scores: Tensor = (shares.log() * batch.mask[batch.unit_question]).sum(1)
+        scores: Tensor = shares.log().masked_fill(~batch.mask[batch.unit_question], 0.0).sum(1)
         return scores
 
 

@@ -56,7 +56,7 @@ def _pooled(values: Tensor, lengths: Tensor, cells: int) -> Tensor:
 
     Values are not negative. Where there are fewer places than cells, neighbours share one.
     """
-    places = torch.arange(values.shape[2])
+    places = torch.arange(values.shape[2], device=values.device)
     pooled = []
     for cell in range(cells):
         begin, end = lengths * cell // cells, (lengths * (cell + 1) + cells - 1) // cells

@@ -116,7 +116,7 @@ class Pacrr(nn.Module):
         With ``context`` [S, m], also its values at these places.
         """
         pooled = []
-        places = torch.arange(signal.shape[2])
+        places = torch.arange(signal.shape[2], device=signal.device)
         # Which of equal places is found would depend on the padding: the first shall be.
         ranked = signal - _TIE * places
         for share in self.quarters:
@@ -143,7 +143,7 @@ class Pacrr(nn.Module):
     def _joined(self, rows: Tensor, mask: Tensor) -> Tensor:
         """[S, terms, width], [S, terms] → [S]"""
         if self.own.shuffle and self.training:
-            order = torch.rand(mask.shape).argsort(dim=1)
+            order = torch.rand(mask.shape, device=mask.device).argsort(dim=1)
             rows, mask = rows.gather(1, order[:, :, None].expand_as(rows)), mask.gather(1, order)
         if self.join is None:
             scores: Tensor = self.match((rows * mask[:, :, None]).flatten(1)).squeeze(1)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from bioqa.models.features.extractor import feature_counts
-from bioqa.models.rankers.batch import Batch
+from bioqa.models.rankers.batch import Batch, owners
 from bioqa.models.rankers.heads import (
     DocumentRanker,
     FeatureHead,
@@ -47,8 +47,7 @@ class Context(nn.Module):
         """``vectors`` [words, dimensions] of packed units with ``lengths`` [units] → the same shape."""
         if not len(vectors):
             return vectors
-        unit = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
-        places = torch.arange(len(vectors)) + unit
+        places = torch.arange(len(vectors), device=vectors.device) + owners(lengths)
         inside = vectors.new_zeros(len(vectors) + len(lengths), 1)
         inside[places] = 1.0
         x = vectors.new_zeros(len(inside), vectors.shape[1]).index_copy(0, places, vectors)

@@ -1,11 +1,14 @@
 """The architectures by name: the union of what each module of this package declares as ``KINDS``."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.loading import device_of
 from bioqa.models.encoders.reading import Reader
 from bioqa.models.rankers import (
     abel,
@@ -111,21 +114,28 @@ def build(
 ) -> nn.Module:
     """Build an untrained ranker over frozen word vectors [V, dimensions], or over an encoder.
 
-    What the settings say is frozen of the encoder is frozen.
-
-    Unless an encoder is given, that of the settings is loaded to ``device``. Raises SettingsError if none is
-    named, and EncoderError.
+    What the settings say is frozen of the encoder is frozen. Unless an encoder is given, that of the settings
+    is loaded to ``device``, and the ranker is where its encoder is. With ``auto``, a ranker without one is on
+    the CPU, where its scores are the same on every machine. Raises SettingsError if no encoder is named, and
+    EncoderError.
     """
     kind, encoding = kind_of(settings.ranker), settings.encoding
     if encoding is None:
         reading = settings.reading
         unknown = reading.unknown_words if isinstance(reading, WordReading) else "drop"
-        return kind.build(settings, StaticVectors(vectors, unknown))
+        place = device_of("cpu" if device == "auto" else device)
+        return kind.build(settings, StaticVectors(vectors, unknown)).to(place)
     if encoder is None:
         encoder = load_encoder(settings, device)
         assert encoder is not None
     encoder.freeze(encoding.frozen_layers if encoding.fine_tune else None)
-    return kind.build(settings, encoder)
+    return kind.build(settings, encoder).to(encoder.device)
+
+
+def place_of(model: nn.Module) -> torch.device:
+    """The device that a ranker's input belongs on: that of its weights, or the CPU if it has none."""
+    held = next(chain(model.parameters(), model.buffers()), None)
+    return torch.device("cpu") if held is None else held.device
 
 
 def encoder_of(model: nn.Module) -> Encoder | None:

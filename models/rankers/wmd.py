@@ -51,7 +51,7 @@ class WordMovers(nn.Module):
         longest = float(self.vectors.table.norm(dim=1).max())
         pairs = zip(batch.unit_question.tolist(), units, strict=True)
         found = [self._distance(asked[question], unit, longest) for question, unit in pairs]
-        return -torch.tensor(found, dtype=terms.dtype, device=terms.device)
+        return -torch.tensor(found, dtype=terms.dtype).to(terms.device)
 
     def _distance(self, one: Floats, other: Floats, longest: float) -> float:
         """Of two texts [words, d]; a word that occurs twice is there twice."""
@@ -59,8 +59,8 @@ class WordMovers(nn.Module):
             means = [np.linalg.norm(text, axis=1).mean() for text in (one, other) if len(text)]
             return longest + sum(map(float, means))
         costs = np.linalg.norm(one[:, None] - other[None], axis=2)
-        shares = [np.full(len(text), 1 / len(text)) for text in (one, other)]
-        return float(self._transport(*shares, costs))
+        here, there = (np.full(len(text), 1 / len(text)) for text in (one, other))
+        return float(self._transport(here, there, costs))
 
 
 def _each(vectors: Tensor, lengths: Tensor) -> list[Floats]:

@@ -85,6 +85,8 @@ class Vocabulary:
     means: Means
     pieces: WordPieces | None = None
     """For the soft features; None if it was built without an encoder."""
+    frequencies: Floats | None = None
+    """[V] what share of all words of the corpus is this one; None for vocabularies that do not keep it."""
     word_ids: dict[str, int] = field(init=False, repr=False)
     """By word; ``unknown_id`` outside the vocabulary."""
     term_ids: dict[str, int] = field(init=False, repr=False)
@@ -111,6 +113,8 @@ class Vocabulary:
         for values in (self.idf, self.vectors, self.term_stems, self.stem_idf):
             digest.update(values.tobytes())
         digest.update(repr(astuple(self.means)).encode())
+        if self.frequencies is not None:
+            digest.update(self.frequencies.tobytes())
         if self.pieces is not None:
             digest.update(self.pieces.fingerprint.encode())
         return digest.hexdigest()
@@ -118,6 +122,16 @@ class Vocabulary:
     def idf_of(self, ids: Ints) -> Floats:
         """IDF by word id; an unknown word gets the table's maximum."""
         return _lookup(self.idf, ids)
+
+    def frequency_of(self, ids: Ints) -> Floats:
+        """What share of the corpus's words is each; an unknown word is as rare as the rarest known one.
+
+        Estimated where it is not kept: a word is then counted once in each document that has it.
+        """
+        if self.frequencies is None:
+            return (np.exp(-self.idf_of(ids)) / self.means.document_words).astype(np.float32)
+        found = self.frequencies[np.maximum(ids, 0)]
+        return np.where(ids >= 0, found, self.frequencies.min()).astype(np.float32)
 
     def stem_idf_of(self, ids: Ints) -> Floats:
         return _lookup(self.stem_idf, ids)
@@ -149,11 +163,13 @@ class Vocabulary:
             term_stems=np.array(of_terms, dtype=np.int64),
             stem_idf=_idf([counts.stem_documents[s] for s in stem_ids], counts.documents),
             means=counts.means(),
+            frequencies=counts.frequencies(kept),
         )
 
     def save(self, folder: Path) -> None:
-        """Write ``vocabulary.txt``, ``terms.txt`` and ``vocabulary.safetensors`` (half precision), and the
-        word pieces' files if there are any.
+        """Write the files of words, terms and numbers, and those of word pieces if there are any.
+
+        Numbers are in half precision, except frequencies, which it would make 0.
         """
         for name, lines in zip(FILES[:2], (self.words, self.terms), strict=True):
             (folder / name).write_text("\n".join(lines), encoding="utf-8", newline="\n")
@@ -164,6 +180,7 @@ class Vocabulary:
                 "stem_idf": self.stem_idf.astype(np.float16),
                 "term_stems": self.term_stems.astype(np.int32),
                 "means": np.array(astuple(self.means), dtype=np.float64),
+                **({} if self.frequencies is None else {"frequencies": self.frequencies}),
             },
             folder / FILES[2],
         )
@@ -186,6 +203,8 @@ class Vocabulary:
             idf, stem_idf = (tensors[name].astype(np.float32) for name in ("idf", "stem_idf"))
             means = Means(*tensors["means"].tolist())
             term_stems = tensors["term_stems"].astype(np.int64)
+            kept = tensors.get("frequencies")
+            frequencies = None if kept is None else kept.astype(np.float32)
             has_pieces = any((pieces_folder / name).is_file() for name in PIECES_FILES)
             pieces = WordPieces.load(pieces_folder) if has_pieces else None
         except PiecesError as error:
@@ -193,10 +212,11 @@ class Vocabulary:
         except (OSError, UnicodeDecodeError, SafetensorError, KeyError, TypeError) as error:
             raise VocabularyError(f"{folder}: the vocabulary cannot be read: {error}") from error
         words_fit = len(known) == len(idf) == len(vectors) and vectors.ndim == 2
+        words_fit &= frequencies is None or frequencies.shape == idf.shape
         terms_fit = len(terms_known) == len(term_stems) and term_stems.max(initial=-1) < len(stem_idf)
         if not (words_fit and terms_fit and term_stems.min(initial=0) >= 0):
             raise VocabularyError(f"{folder}: the vocabulary's files do not fit each other")
-        return cls(known, idf, vectors, terms_known, term_stems, stem_idf, means, pieces)
+        return cls(known, idf, vectors, terms_known, term_stems, stem_idf, means, pieces, frequencies)
 
 
 def files_fingerprint(folder: Path) -> str:
@@ -236,6 +256,10 @@ class _Counts:
         self.word_documents.update(distinct_words)
         self.stem_documents.update({stem(term) for term in distinct_terms})
 
+    def frequencies(self, kept: list[str]) -> Floats:
+        total = self.words.total()
+        return np.array([self.words[word] / total for word in kept], dtype=np.float32)
+
     def means(self) -> Means:
         sentences = max(1, self.sentences)
         return Means(
@@ -272,6 +296,20 @@ def _word2vec(
     return _half(np.stack([model.wv[word] for word in kept]))
 
 
+def leave_to_package(folder: Path) -> dict[str, str] | None:
+    """Delete the vocabulary's files of ``folder`` if the package has the same.
+
+    Returns what a ranker's config names it by, for ``shared_folder``; None for any other vocabulary.
+    """
+    fingerprint = files_fingerprint(folder)
+    place = bundled.WEIGHTS / f"vocabulary-{fingerprint[:8]}"
+    if not place.is_dir() or files_fingerprint(place) != fingerprint:
+        return None
+    for name in FILES:
+        (folder / name).unlink()
+    return {"folder": place.name, "sha256": fingerprint}
+
+
 def shared_folder(folder: Path, named: object) -> Path:
     """The folder of a vocabulary that rankers share, as the config of one of them, in ``folder``, names it.
 
@@ -285,7 +323,10 @@ def shared_folder(folder: Path, named: object) -> Path:
     # A copy of a bundled ranker elsewhere finds its vocabulary in the package.
     place = next((p for p in (folder.parent / name, bundled.WEIGHTS / name) if p.is_dir()), None)
     if place is None:
-        raise VocabularyError(f"{folder}: its vocabulary {name} is not beside it")
+        raise VocabularyError(
+            f"{folder}: its vocabulary {name} is not beside it, and this version of bioqa has no such one: "
+            f"copy the folder {name} from where the ranker was trained, or from its version of bioqa"
+        )
     if missing := [each for each in FILES if not (place / each).is_file()]:
         raise VocabularyError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)} in {place}")
     if (found := files_fingerprint(place)) != wanted:

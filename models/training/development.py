@@ -13,6 +13,7 @@ from bioqa.models.answers.ranking import Ranking, ranking
 from bioqa.models.arrays import Floats
 from bioqa.models.features.extractor import stemmed_bm25
 from bioqa.models.rankers.batch import Example, collate
+from bioqa.models.rankers.registry import place_of
 from bioqa.models.training.data import Prepared, RankerInputs
 
 
@@ -61,8 +62,8 @@ class Development:
         if not len(example.unit_counts):
             return np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.float32)
         with torch.inference_mode():
-            scores = model(collate([example], self._vocabulary))
-        return scores.documents.numpy(), scores.sentences.numpy()
+            scores = model(collate([example], self._vocabulary).to(place_of(model)))
+        return scores.documents.cpu().numpy(), scores.sentences.cpu().numpy()
 
     def measure(self, model: nn.Module) -> tuple[dict[str, float], float]:
         """Document MAP (edition 8), snippet F1 after calibration, AUC within gold documents; and their mean.

@@ -75,7 +75,7 @@ class TrainingPlan:
     vocabulary: Vocabulary | None = None
     """None: the default ranker's."""
     device: str = "auto"
-    """Where an encoder runs, as in bioqa.models.encoders.loading."""
+    """As for bioqa.models.rankers.registry.build."""
     states: Path | None = None
     """Folder for a frozen encoder's states; None: ``OUTPUT.states``."""
 
@@ -101,6 +101,9 @@ def train_ranker(
         )
     if reading.features == "soft" and vocabulary.pieces is None:
         raise SettingsError("features 'soft': the vocabulary has no word pieces; make one with --encoder")
+    if reading.features != "soft":
+        # Features of word pieces would only cost time, and the pieces would be copied.
+        vocabulary = replace(vocabulary, pieces=None)
     encoder = load_encoder(settings, plan.device)
     questions = (prepare_file(index, path, vocabulary, preparing) for path in (plan.train, plan.dev))
     data = TrainingData(vocabulary, *questions)
@@ -118,6 +121,7 @@ def train_ranker(
             encoder=encoder,
             progress=progress,
             state=state,
+            device=plan.device,
         )
     finally:
         # Also after a failure: an open cache is locked, and this process may train again.

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.rankers.batch import collate
-from bioqa.models.rankers.registry import encoder_of, learned_state
+from bioqa.models.rankers.registry import encoder_of, learned_state, place_of
 from bioqa.models.rankers.settings import Encoding, Optimiser, RankerSettings, SentenceTraining, Training
 from bioqa.models.training.losses import DOCUMENT_LOSSES, cross_entropy_loss, listwise_loss
 from bioqa.models.training.pairs import Pair, TrainingSet, draw_pairs, pair_labels
@@ -193,14 +193,14 @@ def _train_epoch(run: _Run, training: Training, learned: TrainingSet) -> float:
 def _loss(model: nn.Module, training: Training, learned: TrainingSet, pairs: Sequence[Pair]) -> Tensor:
     questions = learned.questions
     examples = [questions[p.question].example.take([p.relevant, *p.irrelevant]) for p in pairs]
-    batch = collate(examples, learned.vocabulary)
+    batch = collate(examples, learned.vocabulary).to(place_of(model))
     scores = model(batch)
     of_documents = DOCUMENT_LOSSES[training.document_loss]
     loss = of_documents(scores.documents.reshape(len(pairs), -1))
     if not isinstance(training, SentenceTraining):
         return loss
     loss = training.document_weight * loss
-    labels, weights = pair_labels(questions, pairs)
+    labels, weights = (values.to(scores.sentences.device) for values in pair_labels(questions, pairs))
     if training.sentence_weight:
         summed = cross_entropy_loss(scores.sentences, labels, len(pairs), weights)
         loss = loss + training.sentence_weight * summed

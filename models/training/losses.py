@@ -60,14 +60,14 @@ def listwise_loss(scores: Scores, batch: Batch, labels: Tensor) -> Tensor:
     It rewards the right order within a document directly; cross-entropy over all sentences does so only
     indirectly.
     """
-    documents = len(batch.document_features)
-    positives = torch.zeros(documents).index_add(0, batch.unit_document, labels)
-    shift = torch.zeros(documents).scatter_reduce(
+    zeros = scores.sentences.new_zeros(len(batch.document_features))
+    positives = zeros.index_add(0, batch.unit_document, labels)
+    shift = zeros.scatter_reduce(
         0, batch.unit_document, scores.sentences.detach(), "amax", include_self=False
     )
     shifted = scores.sentences - shift[batch.unit_document]
-    total = torch.zeros(documents).index_add(0, batch.unit_document, shifted.exp())
+    total = zeros.index_add(0, batch.unit_document, shifted.exp())
     log_shares = shifted - total.log()[batch.unit_document]
-    of_document = torch.zeros(documents).index_add(0, batch.unit_document, labels * log_shares)
+    of_document = zeros.index_add(0, batch.unit_document, labels * log_shares)
     with_positives = positives > 0
     return -(of_document[with_positives] / positives[with_positives]).mean()

@@ -55,12 +55,13 @@ def train_model(
     seed: int,
     progress: Callable[[Epoch], None] = lambda epoch: None,
     state: Path | None = None,
+    device: str = "auto",
 ) -> Trained:
     """Train one ranker from one seed; one that has nothing to learn is only measured.
 
     The encoder, if there is one, is the reader's, and fine-tuning changes it. ``state``: a file in which
     every epoch is saved, and from which an interrupted training of the same data, settings, seed and encoder
-    resumes.
+    resumes. ``device``: as for bioqa.models.rankers.registry.build.
     """
     settings, vocabulary, reader = inputs.settings, inputs.vocabulary, inputs.reader
     kept = None if state is None else StateFile(state, _identity(inputs, train, development, seed))
@@ -68,7 +69,7 @@ def train_model(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = None if reader is None else reader.encoder
-        model = build(settings, torch.from_numpy(vocabulary.vectors), encoder)
+        model = build(settings, torch.from_numpy(vocabulary.vectors), encoder, device=device)
         if settings.training is None:
             return Trained(model, [_measured(model, development)])
         questions = [_training_question(question, inputs) for question in train]
@@ -124,17 +125,20 @@ def make_checkpoint(
     encoder: Encoder | None = None,
     progress: Callable[[Epoch], None] = lambda epoch: None,
     state: Path | None = None,
+    device: str = "auto",
 ) -> Checkpoint:
     """Train, calibrate on dev and measure on dev. ``record``: what to store about the training data.
 
     A ranker of documents alone is calibrated with the lexical sentence scores that it is served with.
-    ``encoder``: that of the settings, if there is one; fine-tuning changes it. ``state``: as for
-    ``train_model``.
+    ``encoder``: that of the settings, if there is one; fine-tuning changes it. ``state``, ``device``:
+    as for ``train_model``.
     """
     scaling = scaling_of(data.train)
     inputs = RankerInputs(settings, data.vocabulary, scaling, reader_for(settings, encoder))
     development = Development(data.dev, inputs)
-    trained = train_model(inputs, data.train, development, seed=seed, progress=progress, state=state)
+    trained = train_model(
+        inputs, data.train, development, seed=seed, progress=progress, state=state, device=device
+    )
     rankings = rankings_of(data.dev, development.served_scores(trained.model))
     golden = [q.response for q in data.dev]
     calibration, _ = calibrate(rankings, golden)

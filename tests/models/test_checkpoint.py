@@ -1,5 +1,6 @@
 import json
 import pickle
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -307,6 +308,31 @@ def test_a_vocabulary_beside_the_checkpoint(
     # Saved anew it holds everything again.
     checkpoint.save(checkpoint.load(folder), tmp_path / "again")
     assert {path.name for path in (tmp_path / "again").iterdir()} == {*FILES}
+
+
+def test_a_vocabulary_of_the_package_is_named_and_not_copied(
+    trained: Checkpoint, folder: Path, tmp_path: Path, index: ToyIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = GOLDEN[0].question.body
+    before = Reranker.load(folder).rank(body, index.search(body))
+    package = tmp_path / "package"
+    shutil.copytree(folder, package / "first")
+    place = checkpoint.share_vocabulary(package / "first")
+    monkeypatch.setattr("bioqa.models.bundled.WEIGHTS", package)
+    checkpoint.save(trained, tmp_path / "slim")
+    assert {path.name for path in (tmp_path / "slim").iterdir()} == {*OWN_FILES}
+    assert Reranker.load(tmp_path / "slim").rank(body, index.search(body)) == before
+    assert checkpoint.share_vocabulary(tmp_path / "slim") == place
+    other = replace(trained.vocabulary, idf=trained.vocabulary.idf + 1)
+    checkpoint.save(replace(trained, vocabulary=other), tmp_path / "other")
+    assert {path.name for path in (tmp_path / "other").iterdir()} == {*FILES}
+    shutil.rmtree(place)
+    _refused(
+        tmp_path / "slim",
+        rf"slim: its vocabulary {place.name} is not beside it, .*: copy the folder {place.name} from where",
+    )
+    checkpoint.share_vocabulary(folder)  # beside all of them
+    assert Reranker.load(tmp_path / "slim").rank(body, index.search(body)) == before
 
 
 def test_another_vocabulary_in_its_place_is_refused(sharing: Path) -> None:

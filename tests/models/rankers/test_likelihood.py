@@ -1,5 +1,7 @@
+from dataclasses import replace
 from math import exp, log
 
+import numpy as np
 import pytest
 
 from bioqa.models.text.vocabulary import Vocabulary
@@ -22,6 +24,27 @@ def test_scores_are_those_of_the_paper(vocabulary: Vocabulary, ranker: str, mu: 
         for unit in units_of(example)
     ]
     assert scores_of(model, example, vocabulary) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("ranker", ["ql", "uqlm"])
+def test_a_vocabulary_with_frequencies_says_how_often_a_word_occurs(
+    vocabulary: Vocabulary, ranker: str
+) -> None:
+    shares = np.random.default_rng(0).dirichlet(np.ones(len(vocabulary.words))).astype(np.float32)
+    counted = replace(vocabulary, frequencies=shares)
+    settings = toy_settings(ranker, mu=7.0)
+    model, example = text_ranker(settings, counted), example_for(settings, counted, 1)
+    example.question[-1] = -5  # unknown
+    found = [float(shares[word]) if word >= 0 else float(shares.min()) for word in example.question]
+    expected = [
+        sum(
+            log((unit.count(term) + 7 * share) / (len(unit) + 7))
+            for term, share in zip(example.question.tolist(), found, strict=True)
+        )
+        for unit in units_of(example)
+    ]
+    assert scores_of(model, example, counted) == pytest.approx(expected, rel=1e-5)
+    assert scores_of(model, example, vocabulary) != pytest.approx(expected, rel=1e-3)
 
 
 def test_there_is_nothing_to_learn(vocabulary: Vocabulary) -> None:

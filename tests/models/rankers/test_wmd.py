@@ -24,7 +24,9 @@ def _least_work(one: list[int], other: list[int], vocabulary: Vocabulary) -> flo
     leaving = np.kron(np.eye(len(here)), np.ones(len(there)))
     arriving = np.kron(np.ones(len(here)), np.eye(len(there)))
     amounts = [share for of_text in shares for share in of_text.values()]
-    return float(linprog(costs, A_eq=np.vstack([leaving, arriving]), b_eq=amounts).fun)
+    least = linprog(costs, A_eq=np.vstack([leaving, arriving]), b_eq=amounts).fun
+    assert least is not None
+    return float(least)
 
 
 @pytest.mark.parametrize("seed", range(4))

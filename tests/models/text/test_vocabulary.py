@@ -1,5 +1,6 @@
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,24 @@ def test_idf_counts_documents(built: Vocabulary) -> None:
     for term, idf in zip(built.terms, built.stem_idf[built.term_stems], strict=True):
         df = sum(stem(term) in map(stem, corpus_terms([d])) for d in DOCUMENTS)
         assert idf == pytest.approx(math.log(1 + (n - df + 0.5) / (df + 0.5)), rel=1e-3)
+
+
+def test_frequencies_count_all_words_of_the_corpus(built: Vocabulary) -> None:
+    corpus = corpus_words()
+    expected = [corpus.count(word) / len(corpus) for word in built.words]
+    assert built.frequency_of(np.arange(len(built.words))).tolist() == pytest.approx(expected)
+    assert sum(expected) < 1
+    assert built.frequency_of(np.array([-3])).tolist() == pytest.approx([min(expected)])
+
+
+def test_without_frequencies_they_are_estimated_and_the_fingerprint_is_as_it_was(
+    vocabulary: Vocabulary,
+) -> None:
+    ids = np.array([0, 3, -1])
+    expected = [math.exp(-idf) / vocabulary.means.document_words for idf in vocabulary.idf_of(ids).tolist()]
+    assert vocabulary.frequency_of(ids).tolist() == pytest.approx(expected)
+    counted = replace(vocabulary, frequencies=np.full(len(vocabulary.words), 0.01, dtype=np.float32))
+    assert counted.fingerprint != vocabulary.fingerprint
 
 
 def corpus_terms(documents: Iterable[Document]) -> list[str]:
@@ -123,6 +142,16 @@ def test_numbers_that_are_not_there(vocabulary: Vocabulary, tmp_path: Path) -> N
     del tensors["stem_idf"]
     save_file(tensors, path)
     with pytest.raises(VocabularyError, match="stem_idf"):
+        Vocabulary.load(tmp_path)
+
+
+def test_frequencies_of_other_words(built: Vocabulary, tmp_path: Path) -> None:
+    built.save(tmp_path)
+    path = tmp_path / "vocabulary.safetensors"
+    tensors = load_file(path)
+    tensors["frequencies"] = tensors["frequencies"][1:]
+    save_file(tensors, path)
+    with pytest.raises(VocabularyError, match="files do not fit each other"):
         Vocabulary.load(tmp_path)
 
 

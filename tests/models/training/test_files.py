@@ -1,4 +1,5 @@
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from bioqa.models.training.files import (
 from bioqa.models.training.loop import Epoch
 from bioqa.models.training.state import state_path
 from tests.models.encoders.tiny import write_tiny
-from tests.models.toys import GOLDEN, ToyIndex
+from tests.models.toys import GOLDEN, ToyIndex, pieces_of
 
 SMALL: dict[str, Any] = {"dimensions": 6, "epochs": 2, "patience": 1}
 
@@ -65,6 +66,24 @@ def test_from_files_to_a_ranker_that_answers(
     body = GOLDEN[0].question.body
     ranked = [Reranker(c, name="toy").rank(body, index.search(body)) for c in (made, loaded)]
     assert ranked[0] == ranked[1]
+
+
+@pytest.mark.parametrize(("ranker", "features", "kept"), [("jpdrmm", "paper", 0), ("features", "soft", 2)])
+def test_word_pieces_are_kept_only_where_features_need_them(
+    ranker: str,
+    features: str,
+    kept: int,
+    index: ToyIndex,
+    vocabulary: Vocabulary,
+    train: Path,
+    dev: Path,
+    tmp_path: Path,
+) -> None:
+    with_pieces = replace(vocabulary, pieces=pieces_of(("zel", "##osis", "drug")))
+    settings = settings_of(ranker, **SMALL, features=features)
+    train_ranker(TrainingPlan(settings, train, dev, tmp_path / "toy", vocabulary=with_pieces), index)
+    assert len([*(tmp_path / "toy").glob("pieces.*")]) == kept
+    checkpoint.load(tmp_path / "toy")
 
 
 def test_all_of_a_files_questions_are_prepared(index: ToyIndex, vocabulary: Vocabulary, train: Path) -> None:
