@@ -74,6 +74,21 @@ class Document:
     def sentence_text(self, sentence: Sentence) -> str:
         return self.text(sentence.section)[sentence.begin : sentence.end]
 
+    # For many documents at a time, as these need not make what is stored of sentences into objects.
+
+    @property
+    def sentence_count(self) -> int:
+        return len(self.sentences)
+
+    @property
+    def title_sentences(self) -> int:
+        """Number of sentences of the title."""
+        return sum(sentence.section == "title" for sentence in self.sentences)
+
+    def sentence_texts(self) -> list[str]:
+        """[sentences]"""
+        return [self.sentence_text(sentence) for sentence in self.sentences]
+
     def snippet(self, sentence: Sentence) -> "Snippet":
         section = sentence.section
         text = self.sentence_text(sentence)

@@ -342,7 +342,7 @@ class Service:
         if not isinstance(ranker, RankerDescription):
             retrieving = self._retrievers.submit(copy_context().run, candidates_of, task, ranker, self._index)
             queued = _LocalTask(ranker, await self._result(retrieving, deadline))
-            size = sum(len(candidate.document.sentences) for candidate in queued.retrieved.candidates)
+            size = sum(each.document.sentence_count for each in queued.retrieved.candidates)
         ranking = self.queue.submit(ticket, task.ranker, size, queued)
         return await self._result(ranking, deadline, finish=True)
 

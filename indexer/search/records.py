@@ -9,12 +9,13 @@ import struct
 from datetime import date
 from typing import NamedTuple
 
-from bioqa.bioasq.domain import Document, Part, Sentence
+from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.metadata import Metadata
 from bioqa.indexer.medline.packed import packed, unpacked
 from bioqa.indexer.search.defined import terms
 from bioqa.indexer.search.keys import keys
+from bioqa.indexer.search.stored import StoredDocument, layout_of
 
 PMID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 
@@ -62,15 +63,7 @@ def pmid_number(pmid: str) -> int:
 
 def encode(document: Document) -> Record:
     """Encode a document. Raises ``BioqaError`` for a malformed PMID, ``ValueError`` for an invalid part."""
-    title = [s for s in document.sentences if s.section == "title"]
-    abstract = [s for s in document.sentences if s.section == "abstract"]
-    numbers = [len(title), len(abstract), len(document.parts)]
-    for sentence in (*title, *abstract):
-        numbers += (sentence.begin, sentence.end)
-    for part in document.parts:
-        if not document.abstract.startswith(part.label, part.begin):
-            raise ValueError(f"PMID {document.pmid}: the part at {part.begin} does not start with its label")
-        numbers += (part.begin, part.end, len(part.label))
+    numbers = layout_of(document)
     return Record(
         pmid_number(document.pmid),
         document.version,
@@ -85,32 +78,21 @@ def encode(document: Document) -> Record:
 
 
 def decode(record: Record, metadata: Metadata | None = None) -> Document:
-    """The inverse of ``encode``. The record's metadata is unpacked when it is looked at; ``metadata`` takes
-    its place if an index stores it otherwise."""
-    layout = struct.unpack(f"<{len(record.layout) // 4}I", record.layout)
-    titles, abstracts, parts = layout[:3]
-    in_abstract = 3 + 2 * titles
-    parts_at = in_abstract + 2 * abstracts
-    sentences = [Sentence("title", layout[i], layout[i + 1]) for i in range(3, in_abstract, 2)]
-    sentences += [Sentence("abstract", layout[i], layout[i + 1]) for i in range(in_abstract, parts_at, 2)]
-    return Document(
-        pmid=str(record.pmid),
-        version=record.version,
-        title=record.title,
-        abstract=record.abstract,
-        published=day_of(record.published),
-        sentences=tuple(sentences),
-        parts=tuple(
-            _part(record.abstract, *layout[i : i + 3]) for i in range(parts_at, parts_at + 3 * parts, 3)
-        ),
-        metadata=unpacked(record.metadata) if metadata is None else metadata,
-    )
+    """The inverse of ``encode``. Sentences, parts and the record's metadata are unpacked when they are looked
+    at; ``metadata`` takes its place if an index stores it otherwise.
+
+    Raises LookupError, ValueError or struct.error for a damaged layout."""
+    values = {
+        "pmid": str(record.pmid),
+        "version": record.version,
+        "title": record.title,
+        "abstract": record.abstract,
+        "published": day_of(record.published),
+        "metadata": unpacked(record.metadata) if metadata is None else metadata,
+    }
+    return StoredDocument.of(values, struct.unpack(f"<{len(record.layout) // 4}I", record.layout))
 
 
 def day_of(published: int) -> date | None:
     """The day of a record's number."""
     return None if published == NO_DATE else date.fromordinal(published)
-
-
-def _part(abstract: str, begin: int, end: int, label_length: int) -> Part:
-    return Part(abstract[begin : begin + label_length], begin, end)

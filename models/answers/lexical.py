@@ -28,8 +28,8 @@ SCALE = Scale(
 
 def rank_lexically(question: str, candidates: Sequence[Candidate]) -> Ranking:
     """All candidates in their order. IDF is computed over their sentences, for want of a corpus."""
-    counts = [len(candidate.document.sentences) for candidate in candidates]
-    texts = [c.document.sentence_text(s) for c in candidates for s in c.document.sentences]
+    counts = [candidate.document.sentence_count for candidate in candidates]
+    texts = [text for candidate in candidates for text in candidate.document.sentence_texts()]
     scores = _sentence_bm25(question, texts)
     ends = np.cumsum([0, *counts])
     return Ranking(

@@ -75,7 +75,7 @@ class Selection:
 
 def ranking(candidates: Sequence[Candidate], documents: Floats, sentences: Floats) -> Ranking:
     """Sort candidates by their scores [D], with their sentences' scores [S]; ties keep the order given."""
-    counts: Ints = np.array([len(c.document.sentences) for c in candidates], dtype=np.int64)
+    counts: Ints = np.array([c.document.sentence_count for c in candidates], dtype=np.int64)
     ends = np.cumsum(counts)
     all_scores = sentences.tolist()
     ranked = [

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from bioqa.models.arrays import Booleans, Floats, Ints, concatenate
-from bioqa.models.features.matching import Matches, bm25_scores, match, weighted_sums
+from bioqa.models.features.matching import Matches, bm25_scores, find, weighted_sums
 from bioqa.models.features.soft import SOFT_DOCUMENT_FEATURES, SOFT_SENTENCE_FEATURES, soft_features
 from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion
 from bioqa.models.text.vocabulary import Vocabulary
@@ -118,8 +118,9 @@ class FeatureExtractor:
         stems = concatenate(d.stems for d in documents)
         owner = np.repeat(np.arange(len(documents)), sentence_counts)
 
-        word_matches = match(question.words, words, word_counts)
-        stem_matches = match(question.stems, stems, stem_counts)
+        found_words, found_stems = find(question.words, words), find(question.stems, stems)
+        word_matches = found_words.in_units(word_counts)
+        stem_matches = found_stems.in_units(stem_counts)
         sentence_lexical = self._lexical(question, word_matches, word_counts, characters, "sentence")
         stemmed = self._stemmed_bm25(stem_matches, stem_counts, self._vocabulary.means.sentence_stems, 1.2)
         stem_share = self._idf_share(stem_matches)
@@ -133,8 +134,8 @@ class FeatureExtractor:
 
         document_words = _sum_by(owner, word_counts, len(documents))
         document_stems = _sum_by(owner, stem_counts, len(documents))
-        of_words = match(question.words, words, document_words)
-        of_stems = match(question.stems, stems, document_stems)
+        of_words = found_words.in_units(document_words)
+        of_stems = found_stems.in_units(document_stems)
         of_titles = Matches(
             _sum_rows(owner, stem_matches.counts * titles, len(documents)),
             np.zeros(0, dtype=np.float32),

@@ -19,31 +19,49 @@ class Matches:
     distinct_bigrams: int
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where the question's terms are among packed ids: for units of any size."""
+
+    terms: Ints
+    """Of the question, in its order."""
+    distinct: Ints
+    places: Ints
+    """Of the ids that are terms of the question."""
+    which: Ints
+    """[places] which of the distinct terms it is."""
+
+    def in_units(self, lengths: Ints) -> Matches:
+        """Count terms and bigrams in units of these lengths."""
+        width, units = len(self.distinct), len(lengths)
+        unit = np.searchsorted(np.cumsum(lengths), self.places, side="right")
+        counts = np.bincount(self.which * units + unit, minlength=width * units)
+        # A bigram of the question can only be where two of its terms are adjacent within one unit.
+        pairs = np.flatnonzero((np.diff(self.places) == 1) & (np.diff(unit) == 0))
+        found = self.which[pairs] * width + self.which[pairs + 1]
+        positions = np.searchsorted(self.distinct, self.terms)
+        wanted = np.unique(positions[:-1] * width + positions[1:])
+        asked = np.isin(found, wanted)
+        occurrences = np.unique(unit[pairs[asked]] * width * width + found[asked])
+        bigrams = np.bincount(occurrences // max(width * width, 1), minlength=units)
+        return Matches(
+            counts.reshape(width, units).astype(np.float32),
+            bigrams.astype(np.float32),
+            self.distinct,
+            len(wanted),
+        )
+
+
+def find(terms: Ints, ids: Ints) -> Found:
+    """Find the question's terms among packed ids."""
+    distinct = np.unique(terms)
+    places = np.flatnonzero(np.isin(ids, distinct))
+    return Found(terms, distinct, places, np.searchsorted(distinct, ids[places]))
+
+
 def match(terms: Ints, ids: Ints, lengths: Ints) -> Matches:
     """Count the question's distinct terms and bigrams in packed units."""
-    distinct = np.unique(terms)
-    units = np.repeat(np.arange(len(lengths)), lengths)
-    if not len(distinct) or not len(ids):
-        empty = np.zeros((len(distinct), len(lengths)), dtype=np.float32)
-        return Matches(empty, np.zeros(len(lengths), dtype=np.float32), distinct, _distinct_bigrams(terms))
-    at = np.minimum(np.searchsorted(distinct, ids), len(distinct) - 1)
-    hits = np.flatnonzero(distinct[at] == ids)
-    flat = np.bincount(at[hits] * len(lengths) + units[hits], minlength=len(distinct) * len(lengths))
-    counts = flat.reshape(len(distinct), len(lengths)).astype(np.float32)
-    # A bigram of the question can only be where two of its terms are adjacent within one unit.
-    pairs = np.flatnonzero((np.diff(hits) == 1) & (np.diff(units[hits]) == 0))
-    width = len(distinct)
-    found = at[hits[pairs]] * width + at[hits[pairs + 1]]
-    positions = np.searchsorted(distinct, terms)
-    wanted = np.unique(positions[:-1] * width + positions[1:])
-    in_question = np.isin(found, wanted)
-    occurrences = np.unique(units[hits[pairs[in_question]]] * width * width + found[in_question])
-    bigrams = np.bincount(occurrences // (width * width), minlength=len(lengths)).astype(np.float32)
-    return Matches(counts, bigrams, distinct, len(wanted))
-
-
-def _distinct_bigrams(terms: Ints) -> int:
-    return len(set(zip(terms[:-1].tolist(), terms[1:].tolist(), strict=True)))
+    return find(terms, ids).in_units(lengths)
 
 
 def weighted_sums(weights: Floats, rows: Floats | Booleans) -> Floats:

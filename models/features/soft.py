@@ -73,9 +73,10 @@ def soft_match(asked: Ints, pieces: Ints, counts: Ints, known: WordPieces) -> So
     if len(asked) and filled.any():
         # For the whole vocabulary at once: cheaper than for each occurrence in the candidates.
         vectors = torch.from_numpy(known.vectors)
-        cosines = (vectors @ vectors[asked].T).relu_().numpy()
+        cosines = (vectors @ vectors[asked].T).numpy()
         starts = (np.cumsum(counts) - counts)[filled]
-        closest[:, filled] = np.maximum.reduceat(cosines[pieces], starts, axis=0).T
+        highest = np.maximum.reduceat(cosines.take(pieces, axis=0), starts, axis=0)
+        closest[:, filled] = np.maximum(highest, 0).T
     weights = known.idf[asked]
     return SoftMatches(closest, weights / max(float(weights.sum()), 1e-6))
 

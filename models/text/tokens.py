@@ -5,16 +5,17 @@ is computed from a sentence cannot depend on its neighbours in a batch.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from bioqa.bioasq.domain import Document
 from bioqa.models.arrays import Booleans, Ints
+from bioqa.models.text.splitting import split
 from bioqa.models.text.strings import KnownStrings
 from bioqa.models.text.vocabulary import STOP, Vocabulary
 from bioqa.models.text.words import END, STOP_WORDS, terms, words
@@ -31,13 +32,13 @@ class TokenisedDocument:
     """[sentences]"""
     stems: Ints
     stem_counts: Ints
+    pieces: Ints
+    """Word pieces of the retrieval terms; empty if the vocabulary has no pieces."""
+    piece_counts: Ints
     characters: Ints
     """[sentences]"""
     titles: Booleans
     """[sentences] whether the sentence belongs to the title"""
-    pieces: Ints
-    """Word pieces of the retrieval terms; empty if the vocabulary has no pieces."""
-    piece_counts: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,41 +68,33 @@ def tokenise_documents(
     documents: Sequence[Document], vocabulary: Vocabulary, known: KnownStrings | None = None
 ) -> list[TokenisedDocument]:
     """Tokenise documents, with what is ``known`` of this vocabulary's strings, which grows by it."""
-    sizes = [len(document.sentences) for document in documents]
-    sentences = [d.sentence_text(s).replace(END, " ").split() for d in documents for s in d.sentences]
-    places, *runs = (known or KnownStrings(vocabulary))([*chain.from_iterable(sentences)])
-    lengths = np.array([*map(len, sentences)], dtype=np.int64)
-    of_words, of_stems, of_pieces = (_by_document(*its_runs.of(places), lengths, sizes) for its_runs in runs)
-    return [
-        TokenisedDocument(
-            *its_words,
-            *its_stems,
-            characters=np.array([s.end - s.begin for s in document.sentences], dtype=np.int64),
-            titles=np.array([s.section == "title" for s in document.sentences], dtype=np.bool_),
-            pieces=its_pieces,
-            piece_counts=piece_counts,
-        )
-        for document, its_words, its_stems, (its_pieces, piece_counts) in zip(
-            documents, of_words, of_stems, of_pieces, strict=True
-        )
-    ]
+    texts = [text for document in documents for text in document.sentence_texts()]
+    strings = split(texts)
+    places, *runs = (known or KnownStrings(vocabulary))(strings)
+    sizes = [document.sentence_count for document in documents]
+    ends = np.cumsum(sizes, dtype=np.int64)
+    of_documents: list[Iterable[Any]] = []
+    for its_runs in runs:
+        ids, string_ends = its_runs.of(places)
+        unit_ends = _reached(string_ends, np.cumsum(strings.counts))
+        of_documents += _cut(ids, _reached(unit_ends, ends)), _cut(np.diff(unit_ends, prepend=0), ends)
+    titles = [document.title_sentences for document in documents]
+    of_documents += (
+        _cut(np.array([*map(len, texts)], dtype=np.int64), ends),
+        (np.arange(size) < title for size, title in zip(sizes, titles, strict=True)),
+    )
+    return [TokenisedDocument(*arrays) for arrays in zip(*of_documents, strict=True)]
 
 
-def _by_document(ids: Ints, counts: Ints, lengths: Ints, sizes: Sequence[int]) -> list[tuple[Ints, Ints]]:
-    """For each document, of ``sizes`` units: its ids, and the number of ids of each unit.
+def _reached(values: Ints, ends: Ints) -> Ints:
+    """[ends] what rising values have reached there: the last before each end, 0 if there is none."""
+    return np.concatenate([[0], values])[ends]
 
-    ``ids``, ``counts``: those of the strings of the running text. ``lengths``: strings of each unit.
-    """
-    ends = np.concatenate([[0], np.cumsum(counts)])
-    unit_counts = np.diff(ends[np.cumsum(lengths)], prepend=0)
-    found, unit, begin = [], 0, 0
-    for size in sizes:
-        of_units = unit_counts[unit : unit + size].copy()
-        stop = begin + int(of_units.sum())
-        # Copies: a view would keep the whole batch in memory for as long as one document is cached.
-        found.append((ids[begin:stop].copy(), of_units))
-        unit, begin = unit + size, stop
-    return found
+
+def _cut(values: Ints, ends: Ints) -> list[Ints]:
+    """Of each document."""
+    # Copies: a view would keep the whole batch in memory for as long as one document is cached.
+    return [values[begin:end].copy() for begin, end in pairwise([0, *ends.tolist()])]
 
 
 class DocumentCache(Generic[T]):

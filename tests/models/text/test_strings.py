@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bioqa.models.text import strings
+from bioqa.models.text.splitting import split
 from bioqa.models.text.strings import KnownStrings
 from bioqa.models.text.tokens import TokenisedDocument, tokenise_documents
 from tests.models.toys import DOCUMENTS, document, pieces_of, vocabulary_of
@@ -40,27 +41,36 @@ def test_what_is_known_changes_nothing(most: int, pieces: bool) -> None:
 
 def test_runs_are_joined_in_the_order_of_the_strings() -> None:
     known = KnownStrings(VOCABULARY)
-    places, words, *_ = known(["in", "\u03b1-cells", "in", "--", "cells"])
-    ids, counts = words.of(places)
-    expected = [VOCABULARY.word_ids[word] for word in ("in", "\u03b1-cells", "in", "--", "cells")]
-    assert (ids.tolist(), counts.tolist()) == (expected, [1, 1, 1, 1, 1])
-    _, stems = known(["of"])[2].of(known(["of"])[0])
-    assert stems.tolist() == [0]
+    text = ["in", "\u03b1-cells", "in", "--", "of", "cells"]
+    places, words, stems, _ = known(split([" ".join(text)]))
+    ids, ends = words.of(places)
+    expected = [VOCABULARY.word_ids[word] for word in text]
+    assert (ids.tolist(), ends.tolist()) == (expected, [1, 2, 3, 4, 5, 6])
+    assert stems.of(places)[1].tolist() == [0, 2, 2, 2, 2, 3]
 
 
 def test_runs_stay_as_they_are_when_strings_are_added() -> None:
     known = KnownStrings(VOCABULARY)
-    places, words, *_ = known(["one", "two"])
+    places, words, *_ = known(split(["one two"]))
     before = [found.tolist() for found in words.of(places)]
-    known([f"string{number}" for number in range(5000)])
+    known(split([f"string{number}" for number in range(5000)]))
     assert [found.tolist() for found in words.of(places)] == before
+
+
+def test_long_strings_are_known_too() -> None:
+    known = KnownStrings(VOCABULARY)
+    long = ["x" * 16, "x" * 17, "x" * 18, "x" * 17, "\u03b1" * 8, "\u03b1" * 9]
+    for _ in range(2):
+        places, words, *_ = known(split(long))
+        assert places.tolist() == [0, 1, 2, 1, 3, 4]
+        assert words.of(places)[0].tolist() == [VOCABULARY.word_ids[word] for word in long]
 
 
 def test_too_many_characters_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strings, "MOST_CHARACTERS", 100)
     known = KnownStrings(VOCABULARY)
-    known(["one", "x" * 200])
-    places, *_ = known(["two"])
+    known(split(["one", "x" * 200]))
+    places, *_ = known(split(["two"]))
     assert places.tolist() == [0]
 
 
@@ -69,12 +79,12 @@ def test_after_a_failure_it_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None
         raise MemoryError
 
     known = KnownStrings(VOCABULARY)
-    known(["one"])
+    known(split(["one"]))
     with monkeypatch.context() as patched:
         patched.setattr(strings, "terms", fail)
         with pytest.raises(MemoryError):
-            known(["two", "three"])
-    places, words, *_ = known(["two", "one"])
+            known(split(["two", "three"]))
+    places, words, *_ = known(split(["two", "one"]))
     expected = [VOCABULARY.word_ids[word] for word in ("two", "one")]
     assert words.of(places)[0].tolist() == expected
 
@@ -84,7 +94,7 @@ def test_threads_share_it() -> None:
     batches = [[f"word{(start * 7 + n) % 90}" for n in range(40)] for start in range(200)]
 
     def ids(batch: list[str]) -> list[int]:
-        places, words, *_ = known(batch)
+        places, words, *_ = known(split(batch))
         found: list[int] = words.of(places)[0].tolist()
         return found
 

@@ -3,8 +3,25 @@ import zlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.stem.snowball import EnglishStemmer
 
 from bioqa.models.text.words import END, STOP_WORDS, stem, terms, unknown_id, words
+
+_SUFFIXES = """
+    sses ied ies us ss s eedly ingly edly eed ing ed y ly ization ational fulness ousness iveness tional
+    biliti lessli entli ation alism aliti ousli iviti fulli enci anci abli izer ator alli bli ogi li alize
+    icate iciti ative ical ness ful ement ance ence able ible ment ant ent ism ate iti ous ive ize sion tion
+    al er ic e l at bl iz dd gener commun arsen
+""".split()  # noqa: SIM905
+_ANY_TERM = st.lists(
+    st.sampled_from([*_SUFFIXES, *"abcdefghijklmnopqrstuvwxyz19\u03b1\u00e9"]), min_size=1, max_size=6
+).map("".join)
+
+
+@settings(deadline=None, max_examples=1000)
+@given(_ANY_TERM)
+def test_a_stem_is_snowballs(term: str) -> None:
+    assert stem(term) == ("" if term in STOP_WORDS else EnglishStemmer().stem(term))
 
 
 @pytest.mark.parametrize(
