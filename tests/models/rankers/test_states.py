@@ -200,6 +200,7 @@ def _trainable(ranker: str, width: int, layers: int) -> int:
         transformer = BertModel(config, add_pooling_layer=False)
     encoder = toy_encoder()
     encoder.transformer, encoder.width, encoder.layers = transformer, width, layers
+    encoder.device = torch.device("meta")
     model = build(settings_of(ranker), torch.zeros(1, 30), encoder)
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
