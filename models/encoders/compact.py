@@ -65,6 +65,7 @@ def write_compact(transformer: Any, tokeniser: Any, used: Collection[int], folde
     (folder / "tokenizer.json").write_text(json.dumps(made, ensure_ascii=False), encoding="utf-8")
     config = transformer.config.to_dict() | {"vocab_size": len(kept)}
     config["pad_token_id"] = numbers[tokeniser.pad_token_id]
+    config.pop("_name_or_path", None)  # a folder of the machine that it was made on
     (folder / "config.json").write_text(json.dumps(config, indent=1, default=str) + "\n", encoding="utf-8")
     weights = dict(transformer.state_dict())
     pieces = _name_of(weights, transformer.get_input_embeddings().weight)

@@ -49,6 +49,9 @@ def test_a_word_that_is_left_out_is_spelt(folder: Path, tmp_path: Path) -> None:
     assert tokens == ["[CLS]", "drug", "m", "##o", "##u", "##s", "##e", "[SEP]"]
     config = json.loads((tmp_path / "small" / "config.json").read_text())
     assert config["vocab_size"] == len(small.get_vocab()) < len(tokeniser.get_vocab())
+    assert not any(
+        str(tmp_path) in path.read_text(errors="replace") for path in (tmp_path / "small").iterdir()
+    )
 
 
 def test_used_pieces_are_counted_in_parts(folder: Path) -> None:
