@@ -157,9 +157,8 @@ class Service:
         RankingFailed and IndexUnavailable.
         """
         chosen = self.ranker_named(ranker)
-        most = self.settings.request_timeout_s
         if timeout_s is not None or priority == "interactive":
-            timeout_s = min(most, most if timeout_s is None else timeout_s)
+            timeout_s = self._within(timeout_s)
         with self._request(_Request(priority, timeout_s)) as request:
             return await self._counted(request, RankingTask(chosen.name, question, options))
 
@@ -179,17 +178,25 @@ class Service:
         if self._explanations >= MOST_EXPLANATIONS:
             self.counts.refused += 1
             raise QueueFull(f"{self._explanations} explanations are being made already", RETRY_AFTER_S)
+        clock, within_s = asyncio.get_running_loop().time, self._within(timeout_s)
+        ends = clock() + within_s
         self._explanations += 1
         try:
-            async with self._place_to_explain():
-                return await self.answer(question, options, ranker=ranker, timeout_s=timeout_s)
+            async with self._place_to_explain(within_s):
+                left_s = max(0.0, ends - clock())
+                return await self.answer(question, options, ranker=ranker, timeout_s=left_s)
         finally:
             self._explanations -= 1
 
+    def _within(self, timeout_s: float | None) -> float:
+        """Seconds within which ranking of an interactive question must begin."""
+        most = self.settings.request_timeout_s
+        return most if timeout_s is None else min(most, timeout_s)
+
     @asynccontextmanager
-    async def _place_to_explain(self) -> AsyncIterator[None]:
+    async def _place_to_explain(self, timeout_s: float) -> AsyncIterator[None]:
         try:
-            await asyncio.wait_for(self._explaining.acquire(), self.settings.request_timeout_s)
+            await asyncio.wait_for(self._explaining.acquire(), timeout_s)
         except TimeoutError as error:
             self.counts.timed_out += 1
             raise TimedOut("the time was over before it could be explained", RETRY_AFTER_S) from error

@@ -117,3 +117,17 @@ def test_who_waits_too_long_for_a_place_is_told(blocked: _Blocked) -> None:
 
     asyncio.run(ask())
     assert blocked.counts.timed_out == 1
+
+
+def test_waiting_for_a_place_counts_as_waiting_to_be_ranked(blocked: _Blocked) -> None:
+    async def ask() -> None:
+        blocked.free = asyncio.Event()
+        first = [asyncio.create_task(blocked.explain(Question("", BODY), DEFAULT_OPTIONS)) for _ in range(2)]
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().call_later(0.3, blocked.free.set)
+        with pytest.raises(TimedOut):
+            await blocked.explain(Question("", BODY), DEFAULT_OPTIONS, timeout_s=0.02)
+        await asyncio.gather(*first)
+
+    asyncio.run(ask())
+    assert blocked.counts.timed_out == 1
