@@ -5,12 +5,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request
 
 from bioqa.app.answers.service import CurrentService
-from bioqa.app.api.connection import while_connected
-from bioqa.app.api.search import check_length
+from bioqa.app.api.search import answered
 from bioqa.app.http.errors import documented
 from bioqa.app.http.explanations import ExplainedAnswer, ExplainRequest, explained_answer
 from bioqa.app.http.parsers import checked_route
-from bioqa.bioasq.domain import Question
 
 router = APIRouter(tags=["answers"], route_class=checked_route(ExplainRequest, lambda settings: {}))
 
@@ -28,11 +26,4 @@ async def explain_an_article(
     request: Request,
 ) -> ExplainedAnswer:
     """Tell where an article stood at each stage of an answer, what carried it, and what it lacked."""
-    check_length(asked.body, "body", service)
-    options = asked.options(service.settings.candidates)
-    timeout_s = None if asked.timeout_ms is None else asked.timeout_ms / 1000
-    question = Question(asked.id or "", asked.body, asked.type)
-    answer = await while_connected(
-        request, service.explain(question, options, ranker=asked.ranker, timeout_s=timeout_s)
-    )
-    return explained_answer(answer)
+    return explained_answer(await answered(asked, service, request, explained=True))

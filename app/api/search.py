@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request
 
+from bioqa.app.answers.answering import Answer
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.http.errors import FieldError, documented
@@ -57,14 +58,19 @@ async def answer_an_address(
 
 
 async def _answer(asked: SearchRequest, service: Service, request: Request) -> SearchAnswer:
+    return search_answer(await answered(asked, service, request), asked.id, asked.include)
+
+
+async def answered(
+    asked: SearchRequest, service: Service, request: Request, *, explained: bool = False
+) -> Answer:
+    """``explained``: the request names an article to explain."""
     check_length(asked.body, "body", service)
+    answer = service.explain if explained else service.answer
     options = asked.options(service.settings.candidates)
     timeout_s = None if asked.timeout_ms is None else asked.timeout_ms / 1000
     question = Question(asked.id or "", asked.body, asked.type)
-    answer = await while_connected(
-        request, service.answer(question, options, ranker=asked.ranker, timeout_s=timeout_s)
-    )
-    return search_answer(answer, asked.id, asked.include)
+    return await while_connected(request, answer(question, options, ranker=asked.ranker, timeout_s=timeout_s))
 
 
 def check_length(body: str, field: str, service: Service) -> None:

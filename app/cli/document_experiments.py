@@ -57,6 +57,7 @@ def _command(name: str) -> Callable[..., None]:
         from bioqa.app.reports.document_tables import document_tables
         from bioqa.models.experiments import published
         from bioqa.models.experiments.document_table import document_rows
+        from bioqa.models.experiments.experiment import chosen
         from bioqa.models.experiments.papers import EXPERIMENTS
         from bioqa.models.experiments.running import Runs
 
@@ -68,7 +69,8 @@ def _command(name: str) -> Callable[..., None]:
             results = published.read_documents(name)
         else:
             data = data_of(index, vocabulary, files)
-            Runs(data, runs, wanted.seeds, workers, code=version(), log=say).make(wanted.chosen(only or []))
+            systems = chosen(wanted.systems, only or [])
+            Runs(data, runs, wanted.seeds, workers, code=version(), log=say).make(systems)
             rows, reranked = document_rows(wanted, data, runs, say)
             results = published.DocumentResults(name, fingerprints(data, files), rows, reranked)
         if json:

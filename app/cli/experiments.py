@@ -1,7 +1,6 @@
 """Experiments: many systems trained and measured on the same questions, in one table."""
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -70,6 +69,7 @@ def pappas_2021(
 ) -> None:
     """Compare all models of Pappas and Androutsopoulos 2021: the published tables, or your own with data."""
     from bioqa.models.experiments import published
+    from bioqa.models.experiments.experiment import chosen
     from bioqa.models.experiments.running import Runs
     from bioqa.models.experiments.table import table_rows
 
@@ -80,8 +80,7 @@ def pappas_2021(
     numbers = seeds_of(seeds)
     systems = _systems(encoder, zero_shot, prompt, cascade, share or [])
     data = data_of(index, vocabulary, files)
-    chosen = [s for s in systems if not only or any(fnmatchcase(s.name, name) for name in only)]
-    Runs(data, runs, numbers, workers, device, _load_ready, version(), say).make(chosen)
+    Runs(data, runs, numbers, workers, device, _load_ready, version(), say).make(chosen(systems, only or []))
     made, reference = table_rows(data, runs, numbers, systems, say)
     _print(published.Results(reference, fingerprints(data, files), made), json)
 

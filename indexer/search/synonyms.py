@@ -118,7 +118,7 @@ class Synonyms:
     def narrower(self, heading: str) -> Sequence[str]:
         """The descriptor that is called so, by any of its terms, and all below it in MeSH's trees."""
         rows = self._rows(
-            "SELECT DISTINCT name FROM terms JOIN names USING (descriptor) WHERE key = :key UNION "
+            "SELECT name FROM terms JOIN names USING (descriptor) WHERE key = :key UNION "
             "SELECT name FROM terms JOIN trees AS own USING (descriptor) "
             # "/" comes after "." in ASCII: all that begins with the place and a full stop.
             "JOIN trees AS below ON below.place > own.place || '.' AND below.place < own.place || '/' "

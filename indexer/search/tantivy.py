@@ -273,8 +273,7 @@ class TantivyIndex:
         passing = self._make.passing(filters)
         if passing is None:
             return best(searcher, matching, size)
-        most = self._make.most(filters.condition(), searcher)
-        if worth_picking(size, most, searcher.num_docs):
+        if worth_picking(size, lambda: self._make.most(filters.condition(), searcher), searcher.num_docs):
             hits = picked(searcher, self._schema, matching, passing, size)
             if hits is not None:
                 return hits

@@ -6,7 +6,7 @@ if many documents of a large index pass, the best of all are searched, and those
 them. Only if they are too few does the filter become a part of the query. The answer is the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import tantivy
@@ -50,9 +50,10 @@ def best(searcher: Any, query: Any, size: int, order_by: str | None = None) -> l
     return [Hit(score, pmid, address) for (score, address), pmid in zip(hits, pmids, strict=True)]
 
 
-def worth_picking(size: int, passing: int, documents: int) -> bool:
-    """``passing``: how many of an index's documents pass, at most."""
-    return documents >= LARGE and passing >= PASSING * documents and PICKED_FROM * size <= MOST_PICKED_FROM
+def worth_picking(size: int, passing: Callable[[], int], documents: int) -> bool:
+    """``passing``: counts how many of an index's documents pass, at most; only asked of large ones."""
+    large = documents >= LARGE and PICKED_FROM * size <= MOST_PICKED_FROM
+    return large and passing() >= PASSING * documents
 
 
 def picked(searcher: Any, schema: Any, matching: Any, passing: Any, size: int) -> list[Hit] | None:

@@ -47,9 +47,10 @@ class Experiment:
         """With ``NAME=N`` applied to the share of the data of every system. Raises BioqaError."""
         return replace(self, systems=tuple(_of_share(system, values) for system in self.systems))
 
-    def chosen(self, names: Sequence[str]) -> list[System]:
-        """The systems with one of these names, in which * matches anything; all of them if there are none."""
-        return [s for s in self.systems if not names or any(fnmatchcase(s.name, name) for name in names)]
+
+def chosen(systems: Sequence[System], names: Sequence[str]) -> list[System]:
+    """The systems with one of these names, in which * matches anything; all of them if there are none."""
+    return [s for s in systems if not names or any(fnmatchcase(s.name, name) for name in names)]
 
 
 def _of_share(system: System, values: Sequence[str]) -> System:

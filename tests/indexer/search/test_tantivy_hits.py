@@ -1,7 +1,7 @@
 """Filters of a large index are applied after searching, and that finds the same."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -117,7 +117,7 @@ def test_it_is_tried_where_many_may_pass(
     noted: list[bool] = []
     try_it = tantivy_hits.worth_picking
 
-    def noting(size: int, passing: int, documents: int) -> bool:
+    def noting(size: int, passing: Callable[[], int], documents: int) -> bool:
         noted.append(try_it(size, passing, documents))
         return noted[-1]
 

@@ -8,7 +8,7 @@ from bioqa.models.arrays import Floats
 from bioqa.models.experiments.components import Untrained
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.document_table import DocumentRow, document_rows, paired_test
-from bioqa.models.experiments.experiment import Experiment
+from bioqa.models.experiments.experiment import Experiment, chosen
 from bioqa.models.experiments.running import Runs
 from bioqa.models.experiments.shares import Share
 from bioqa.models.experiments.systems import System, trained
@@ -97,7 +97,7 @@ def test_a_share_is_that_of_every_row(data: ExperimentData, tmp_path: Path) -> N
     rows = rows_of(few, data, tmp_path)
     assert {row.parts[0]["share"]["test_questions"] for row in rows.values()} == {1}
     assert set(document_rows(few, data, tmp_path)[1]) == {"test", "other"}
-    assert [system.name for system in few.chosen(["BM25*"])] == ["BM25", "BM25+extra"]
+    assert [system.name for system in chosen(few.systems, ["BM25*"])] == ["BM25", "BM25+extra"]
 
 
 @pytest.fixture
