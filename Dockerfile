@@ -1,6 +1,6 @@
 # See docs/docker.md. Needs BuildKit, Docker's builder since version 23.
 
-FROM python:3.11.14-slim-bookworm AS build
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS build
 # Which build of torch: cpu, cu130, … (uv knows where each is kept), or empty for what the package index has.
 ARG TORCH_BACKEND=cpu
 # A mirror of the package index, if there is one.
@@ -34,7 +34,7 @@ RUN --mount=type=cache,target=/root/.cache/uv \
     && uv pip install --no-deps --build-constraints requirements/build.txt . \
     && chmod -R a+rX "$VIRTUAL_ENV"
 
-FROM python:3.11.14-slim-bookworm
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d
 LABEL org.opencontainers.image.title="bioqa" \
       org.opencontainers.image.description="Answers biomedical questions with MEDLINE articles and sentences" \
       org.opencontainers.image.licenses="Apache-2.0"

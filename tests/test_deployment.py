@@ -34,6 +34,8 @@ OWN_VARIABLES = {"BIOQA_MEMORY"}
 
 IMAGE = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?:v?\d+\.\d+\.\d+(-[a-z0-9-]+)?")
 """A short name and a whole version: no registry's host (its name has a dot), no moving tag."""
+PINNED = re.compile(IMAGE.pattern + r"@sha256:[0-9a-f]{64}")
+"""Of others' images also what it must contain: the digest of the list of its platforms."""
 
 
 def services(name: str) -> dict[str, Any]:
@@ -100,14 +102,15 @@ def compose_program() -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "service"), EVERY_SERVICE)
-def test_images_have_short_names_and_whole_versions(name: str, service: str) -> None:
-    assert IMAGE.fullmatch(services(name)[service]["image"])
+def test_images_have_short_names_whole_versions_and_those_of_others_digests(name: str, service: str) -> None:
+    named = IMAGE if (name, service) in OURS else PINNED
+    assert named.fullmatch(services(name)[service]["image"])
 
 
 def test_the_image_is_built_from_fixed_versions() -> None:
     images = [line.split()[0] for line in instructions("FROM")]
     assert len(set(images)) == 1, "what was built for one image need not run on another"
-    assert all(IMAGE.fullmatch(image) for image in images)
+    assert all(PINNED.fullmatch(image) for image in images)
     assert not instructions("ADD")
 
 

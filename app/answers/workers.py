@@ -318,6 +318,7 @@ def serve() -> None:
         os.dup2(2, 1)
         with suppress(EOFError, BrokenPipeError):  # the parent is gone
             start, memory_bytes = _receive(incoming)
+            _give_way()
             work = _attempt(start, outgoing)
             if work is None:
                 return
@@ -335,6 +336,19 @@ def serve() -> None:
                 del task
                 _send(outgoing, outcome)
                 del outcome
+
+
+BEHIND = 5
+"""Niceness of the processes."""
+
+
+def _give_way() -> None:
+    """Let whoever speaks HTTP run first when processors are short: it has little to do, and probes wait."""
+    with suppress(OSError):
+        os.nice(BEHIND)
+    # Where the kernel schedules sessions as groups, only the group's niceness counts between them.
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(BEHIND), encoding="ascii")
 
 
 def _attempt(start: Callable[[], Callable[[Any], Any]], outgoing: IO[bytes]) -> Callable[[Any], Any] | None:

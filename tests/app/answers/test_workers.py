@@ -63,6 +63,8 @@ def do(task: Task) -> object:
                     return True
                 time.sleep(0.02)
             return False
+        case "niceness":
+            return os.nice(0)
         case "print":
             print(value)  # noqa: T201
             os.write(1, value.encode())
@@ -117,6 +119,12 @@ def test_a_task_is_done_in_another_process(made: Make) -> None:
     pool.open()
     assert pool.call(("echo", {"a": [1, 2]})) == {"a": [1, 2]}
     assert pool.call(("pid", None)) != os.getpid()
+
+
+def test_the_processes_let_others_run_first(made: Make) -> None:
+    pool = made()
+    pool.open()
+    assert pool.call(("niceness", None)) >= min(19, os.nice(0) + 1)
 
 
 def test_what_the_work_raises_is_raised_here_and_the_process_stays(made: Make) -> None:
