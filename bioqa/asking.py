@@ -153,15 +153,15 @@ def explain(
 ) -> Explanation:
     """Why an article is, or is not, in the answer that ``ask`` gives, as ``bioqa explain`` shows it.
 
-    ``pmid``: a PMID or an address of PubMed. ``retrieval``, ``ranker`` and ``selection`` say where the
+    ``pmid``: a PMID or an address of PubMed. ``retrieval``, ``ranking`` and ``selection`` say where the
     article and its best sentences stood at each stage, and what carried them; ``needed`` what would have had
-    to be different; ``as_dict()`` has all of it. The ranker is asked up to fifteen times more than for an
-    answer. Raises BioqaError as ``ask`` does, for what is no PMID, and for a question without words to rank
-    by.
+    to be different; ``as_dict()`` has all of it, as ``POST /v1/explain`` returns it. The ranker is asked up
+    to fifteen times more than for an answer. Raises BioqaError as ``ask`` does, for what is no PMID, and for
+    a question without words to rank by.
 
     >>> index = bioqa.open_index("sample-index")
     >>> explained = bioqa.explain("Which genes influence the dose of warfarin?", 90000032, index)
-    >>> explained.retrieval.is_candidate, explained.ranker.rank, explained.selection.selected
+    >>> explained.retrieval.is_candidate, explained.ranking.rank, explained.selection.selected
     (True, 1, True)
     >>> bioqa.explain("Which genes influence the dose of warfarin?", "1", index).needed
     ('The index does not have the article: load a file of MEDLINE that does.',)

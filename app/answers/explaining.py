@@ -50,10 +50,10 @@ class RetrievalExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """``ranker`` and ``selection`` say of an article that is no candidate what would have come of it."""
+    """``ranking`` and ``selection`` say of an article that is no candidate what would have come of it."""
 
     retrieval: RetrievalExplanation
-    ranker: "RankerExplanation | None"
+    ranking: "RankerExplanation | None"
     selection: "SelectionExplanation | None"
     needed: tuple[str, ...]
     """What would have had to be different for the article, or more of its sentences, to be selected."""
@@ -63,10 +63,19 @@ class Explanation:
         return described(effect.unit, effect.name)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: the document by its title alone."""
+        """For JSON, in the form of ``POST /v1/explain``: the document by its title, features in words too."""
         made = asdict(self)
-        document = self.retrieval.document
-        made["retrieval"]["document"] = None if document is None else document.title
+        document = made["retrieval"].pop("document")
+        made["retrieval"]["title"] = document and document["title"]
+        ranking = made["ranking"]
+        while ranking is not None:
+            for each in ranking["features"]:
+                each["description"] = described(each["unit"], each["name"])
+            ranking = ranking["first"]
+        if made["selection"] is not None:
+            made["selection"]["sentences"] = [
+                {**each.pop("sentence"), **each} for each in made["selection"]["sentences"]
+            ]
         return made
 
 

@@ -87,7 +87,7 @@ def _of_retrieval(explanation: Explanation) -> Iterator[str]:
 
 
 def _of_ranker(explanation: Explanation) -> Iterator[str]:
-    ranker = explanation.ranker
+    ranker = explanation.ranking
     if ranker is None:
         return
     would = "" if explanation.retrieval.is_candidate else ", had it been a candidate"

@@ -1,16 +1,14 @@
 """Schemas of explanations: why an article is, or is not, in an answer."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from bioqa.app.answers.answering import Answer, SearchOptions
-from bioqa.app.answers.explaining import Explanation
 from bioqa.app.http.schemas import SearchRequest
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.trec import pmid as pmid_in
-from bioqa.models.features.words import described
 
 
 def _pmid(value: str) -> str:
@@ -135,36 +133,10 @@ class ExplainedAnswer(BaseModel):
 
 
 def explained_answer(answer: Answer) -> ExplainedAnswer:
-    found = answer.explanation
-    return ExplainedAnswer(
-        retrieval=None if found is None else _retrieval(found),
-        ranking=None if found is None or found.ranker is None else _ranking(asdict(found.ranker)),
-        selection=None if found is None else _selection(found),
-        needed=[] if found is None else list(found.needed),
-        index=answer.index,
-        degraded=answer.degraded,
+    explanation = answer.explanation
+    stages = (
+        {"retrieval": None, "ranking": None, "selection": None, "needed": []}
+        if explanation is None
+        else explanation.as_dict()
     )
-
-
-def _retrieval(found: Explanation) -> ExplainedRetrieval:
-    document = found.retrieval.document
-    values = asdict(found.retrieval)
-    values["title"] = None if document is None else document.title
-    return ExplainedRetrieval.model_validate(values)
-
-
-def _ranking(values: dict[str, object]) -> ExplainedRanking:
-    features = values["features"]
-    assert isinstance(features, list | tuple)
-    first = values["first"]
-    named = [{**each, "description": described(each["unit"], each["name"])} for each in features]
-    of_first = _ranking(first) if isinstance(first, dict) else None
-    return ExplainedRanking.model_validate({**values, "features": named, "first": of_first})
-
-
-def _selection(found: Explanation) -> ExplainedSelection | None:
-    if found.selection is None:
-        return None
-    values = asdict(found.selection)
-    values["sentences"] = [{**each, **each["sentence"]} for each in values["sentences"]]
-    return ExplainedSelection.model_validate(values)
+    return ExplainedAnswer.model_validate({**stages, "index": answer.index, "degraded": answer.degraded})

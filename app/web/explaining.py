@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse
 
 from bioqa.app.answers.answering import Answer
 from bioqa.app.answers.explaining import SHOWN_FEATURES
@@ -12,7 +12,7 @@ from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError
-from bioqa.app.http.explanations import Pmid
+from bioqa.app.http.explanations import ExplainedAnswer, Pmid, explained_answer
 from bioqa.app.web.form import SearchForm
 from bioqa.app.web.pages import page
 from bioqa.bioasq.domain import Question
@@ -46,9 +46,8 @@ async def explain(request: Request, asked: ExplainQuery, service: CurrentService
 
 
 @router.get("/explain.json")
-async def explanation(request: Request, asked: ExplainQuery, service: CurrentService) -> JSONResponse:
-    answer = await while_connected(request, _answer(asked, service))
-    return JSONResponse(answer.explanation and answer.explanation.as_dict())
+async def explanation(request: Request, asked: ExplainQuery, service: CurrentService) -> ExplainedAnswer:
+    return explained_answer(await while_connected(request, _answer(asked, service)))
 
 
 async def _answer(asked: ExplainForm, service: Service) -> Answer:

@@ -3,7 +3,7 @@
 import json
 import pickle
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.filters import Filters
 from bioqa.indexer.search.interpretation import interpret
 from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.models.explaining import FeatureEffect
 from tests.app.rankers import LexicalRanker
 from tests.indexer.documents import document
 
@@ -63,10 +64,10 @@ def test_ranking_and_selection_are_those_of_the_answer(asking: Answerer) -> None
     answer = asking.answer(Question("q", BODY))
     for place, ranked in enumerate(answer.documents, start=1):
         found = explained(asking, ranked.document.pmid)
-        assert found.ranker is not None
+        assert found.ranking is not None
         assert found.selection is not None
-        assert found.ranker.rank == place
-        assert found.ranker.score == pytest.approx(ranked.own_score)
+        assert found.ranking.rank == place
+        assert found.ranking.score == pytest.approx(ranked.own_score)
         assert found.selection.selected
         chosen = [each.text for each in answer.sentences if each.document.pmid == ranked.document.pmid]
         assert [each.text for each in found.selection.sentences if each.selected] == chosen[:3]
@@ -104,14 +105,14 @@ def test_an_article_that_bm25_did_not_bring(asking: Answerer, index: TantivyInde
         "or ask for 21 candidates or more."
     )
     # As if it had been one.
-    assert found.ranker is not None
-    assert found.ranker.candidates == 6
+    assert found.ranking is not None
+    assert found.ranking.candidates == 6
 
 
 def test_articles_that_cannot_be_found(asking: Answerer) -> None:
     absent = explained(asking, "123")
     assert absent.retrieval.document is None
-    assert (absent.ranker, absent.selection) == (None, None)
+    assert (absent.ranking, absent.selection) == (None, None)
     assert absent.needed == ("The index does not have the article: load a file of MEDLINE that does.",)
     no_word = explained(asking, "90000040", "zebra metformin")
     assert (no_word.retrieval.score, no_word.retrieval.rank, no_word.retrieval.terms) == (0.0, None, ())
@@ -127,10 +128,10 @@ def test_what_the_selection_lacks_is_said(asking: Answerer) -> None:
     answer = asking.answer(Question("q", BODY), SearchOptions(max_documents=40))
     last = answer.documents[-1].document.pmid
     found = explained(asking, last)
-    assert found.ranker is not None
+    assert found.ranking is not None
     assert found.selection is not None
     assert not found.selection.selected
-    gap = (found.selection.last_document_score or 0) - found.ranker.score
+    gap = (found.selection.last_document_score or 0) - found.ranking.score
     assert any(f"would have to be {gap:.3f} higher" in each for each in found.needed)
     assert any("sentence" in each for each in found.needed)
 
@@ -149,5 +150,16 @@ def test_an_explanation_goes_through_processes_and_json(asking: Answerer) -> Non
     found = explained(asking, "90000001")
     assert pickle.loads(pickle.dumps(found)) == found
     made = json.loads(json.dumps(found.as_dict()))
-    assert made["retrieval"]["document"].startswith("Effects of metformin")
-    assert made["ranker"]["rank"] == (found.ranker and found.ranker.rank)
+    assert made["retrieval"]["title"].startswith("Effects of metformin")
+    assert "document" not in made["retrieval"]
+    assert made["ranking"]["rank"] == (found.ranking and found.ranking.rank)
+
+
+def test_features_are_described_in_json_those_of_a_cascades_first_ranker_too(asking: Answerer) -> None:
+    found = explained(asking, "90000001")
+    assert found.ranking is not None
+    effect = FeatureEffect("norm_bm25", "document", 1.0, 0.5, 0.25)
+    first = replace(found.ranking, features=(effect,))
+    made = replace(found, ranking=replace(found.ranking, first=first)).as_dict()
+    (described,) = made["ranking"]["first"]["features"]
+    assert described == {**asdict(effect), "description": found.described(effect)}

@@ -22,18 +22,8 @@ def test_it_says_what_the_page_says(client: TestClient) -> None:
     asked = {"body": BODY, "pmid": pmid, "max_documents": 5, "max_snippets": 5}
     found = client.post(EXPLAIN, json=asked)
     assert found.status_code == 200
-    made = found.json()
-    page = client.get("/explain.json", params={"q": BODY, "pmid": "90000001", "n": 5}).json()
-    assert made["needed"] == page["needed"]
-    assert made["retrieval"]["title"] == page["retrieval"].pop("document")
-    assert made["retrieval"] | page["retrieval"] == made["retrieval"]
-    ranking = page["ranker"]
-    assert {name: made["ranking"][name] for name in ranking if name != "features"} == {
-        name: value for name, value in ranking.items() if name != "features"
-    }
-    assert made["selection"]["share"] == page["selection"]["share"]
-    sentences = page["selection"]["sentences"]
-    assert made["selection"]["sentences"] == [{**each.pop("sentence"), **each} for each in sentences]
+    page = client.get("/explain.json", params={"q": BODY, "pmid": "90000001", "n": 5})
+    assert found.json() == page.json()
 
 
 def test_an_article_that_is_not_there_and_a_question_without_words(client: TestClient) -> None:

@@ -19,7 +19,7 @@ def test_the_stages_as_text_and_as_json(asked: Run) -> None:
     made = json.loads(asked(BODY, "90000001", "--json").out)
     shown = asked(BODY, "https://pubmed.ncbi.nlm.nih.gov/90000001/")
     assert shown.code == 0
-    retrieval, ranker, selection = (made[name] for name in ("retrieval", "ranker", "selection"))
+    retrieval, ranker, selection = (made[name] for name in ("retrieval", "ranking", "selection"))
     assert f"1. BM25: number {retrieval['rank']}, score {retrieval['score']:.3f}; a candidate" in shown.out
     for term in retrieval["terms"]:
         assert f"{term['score']:+9.3f}  {term['text']}" in shown.out

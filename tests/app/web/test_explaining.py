@@ -27,7 +27,7 @@ def test_the_page_shows_what_the_json_says(client: TestClient) -> None:
     rows = texts(page, "//section[@aria-labelledby='retrieval']//tbody/tr/th")
     assert rows == [term["text"] for term in retrieval["terms"]]
     words = texts(page, "//section[@aria-labelledby='ranking']//tbody/tr/th")
-    assert words == [each["word"] for each in made["ranker"]["words"]]
+    assert words == [each["word"] for each in made["ranking"]["words"]]
     assert texts(page, "//section[@aria-labelledby='needed']//li") == [
         " ".join(each.split()) for each in made["needed"]
     ]
@@ -47,7 +47,8 @@ def test_an_article_that_is_not_there(client: TestClient) -> None:
 def test_what_cannot_be_explained(client: TestClient) -> None:
     listed = read(client.get("/explain", params={"q": "90000001[pmid]", "pmid": "90000001"}))
     assert "only listed" in texts(listed, "//p[@class='notice']")[0]
-    assert client.get("/explain.json", params={"q": "90000001[pmid]", "pmid": "90000001"}).json() is None
+    made = client.get("/explain.json", params={"q": "90000001[pmid]", "pmid": "90000001"}).json()
+    assert (made["retrieval"], made["needed"]) == (None, [])
     for params in ({"q": BODY, "pmid": "x"}, {"q": BODY}, {"pmid": "1"}, {"q": " ", "pmid": "1"}):
         read(client.get("/explain", params=params, headers=BROWSER), 422)
 
