@@ -100,15 +100,13 @@ def ask(
     >>> newest.facets.documents, newest.next_offset
     (1, None)
     """
-    asked = checked(question)
     options = replace(
         _options(max_documents, max_snippets, candidates, filters, literal),
         order=_one_of("order", order, Order),
         offset=_between("offset", offset, 0, MAX_CANDIDATES - 1),
         facets=facets,
-        interpretation=interpret(asked.body, _one_of("syntax", syntax, Mode)),
     )
-    return Answer(Answerer(index.back_end, ranker or default_ranker()).answer(asked, options))
+    return Answer(_answer(question, index, ranker, options, syntax))
 
 
 def ask_all(
@@ -166,16 +164,13 @@ def explain(
     >>> bioqa.explain("Which genes influence the dose of warfarin?", "1", index).needed
     ('The index does not have the article: load a file of MEDLINE that does.',)
     """
-    asked = checked(question)
     options = replace(
-        _options(max_documents, max_snippets, candidates, filters, literal),
-        interpretation=interpret(asked.body, _one_of("syntax", syntax, Mode)),
-        explained=pmid_in(str(pmid)),
+        _options(max_documents, max_snippets, candidates, filters, literal), explained=pmid_in(str(pmid))
     )
-    answer = Answerer(index.back_end, ranker or default_ranker()).answer(asked, options)
-    if answer.explanation is None:
+    explanation = _answer(question, index, ranker, options, syntax).explanation
+    if explanation is None:
         raise BioqaError("the question has no words to rank by: its documents are only listed")
-    return answer.explanation
+    return explanation
 
 
 @cache
@@ -194,6 +189,16 @@ def _options(
     _between("max_snippets", snippets, 0)
     _between("candidates", candidates, 1)
     return SearchOptions(documents, snippets, candidates, filters, literal=literal)
+
+
+def _answer(
+    question: str | Question, index: Index, ranker: Ranker | None, options: SearchOptions, syntax: Mode
+) -> answering.Answer:
+    """With what notation the question has, added to the options."""
+    asked = checked(question)
+    interpretation = interpret(asked.body, _one_of("syntax", syntax, Mode))
+    answerer = Answerer(index.back_end, ranker or default_ranker())
+    return answerer.answer(asked, replace(options, interpretation=interpretation))
 
 
 def _between(name: str, value: int, least: int, most: int | None = None) -> int:
