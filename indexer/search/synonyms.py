@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, cast
@@ -28,6 +29,9 @@ FORMAT = 2
 
 MOST_TERMS = 8
 """Synonyms of one phrase of a question."""
+
+KEPT_HEADINGS = 64
+"""Headings whose narrower ones are kept in memory: one request looks for the same heading several times."""
 
 _TABLES = """
 CREATE TABLE terms (key TEXT, descriptor INTEGER, term TEXT);
@@ -78,6 +82,7 @@ class Synonyms:
         self._lock = Lock()
         self._path = path
         self._database = None
+        self._narrower = lru_cache(KEPT_HEADINGS)(self._look_up_narrower)
         if path is None or not path.exists():
             return
         try:
@@ -117,15 +122,18 @@ class Synonyms:
 
     def narrower(self, heading: str) -> Sequence[str]:
         """The descriptor that is called so, by any of its terms, and all below it in MeSH's trees."""
+        return self._narrower(long_key(heading))
+
+    def _look_up_narrower(self, key: str) -> tuple[str, ...]:
         rows = self._rows(
             "SELECT name FROM terms JOIN names USING (descriptor) WHERE key = :key UNION "
             "SELECT name FROM terms JOIN trees AS own USING (descriptor) "
             # "/" comes after "." in ASCII: all that begins with the place and a full stop.
             "JOIN trees AS below ON below.place > own.place || '.' AND below.place < own.place || '/' "
             "JOIN names ON names.descriptor = below.descriptor WHERE key = :key",
-            {"key": long_key(heading)},
+            {"key": key},
         )
-        return [name for (name,) in rows]
+        return tuple(name for (name,) in rows)
 
     def _rows(self, query: str, values: Sequence[str] | Mapping[str, str]) -> list[Any]:
         if self._database is None:

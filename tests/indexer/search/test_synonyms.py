@@ -61,15 +61,23 @@ def test_other_phrases_have_none(synonyms: Synonyms) -> None:
 @pytest.mark.parametrize("asked", ["Brassy Fever", "brassy fevers", "Tinsmith's ague"])
 def test_what_is_below_a_heading_in_the_trees_is_narrower(synonyms: Synonyms, asked: str) -> None:
     assert sorted(synonyms.narrower(asked)) == ["Brassy Fever", "Tamsin Sign"]
-    assert synonyms.narrower("Tamsin sign") == ["Tamsin Sign"]
-    assert synonyms.narrower("Fever") == []
+    assert synonyms.narrower("Tamsin sign") == ("Tamsin Sign",)
+    assert synonyms.narrower("Fever") == ()
 
 
 def test_places_that_only_begin_alike_are_not_narrower(tmp_path: Path) -> None:
     beside = WHOLE.replace(b"C98.100.050", b"C98.1000")
     (tmp_path / "desc.xml").write_bytes(beside)
     build(tmp_path / "desc.xml", tmp_path / FILE)
-    assert Synonyms(tmp_path / FILE).narrower("Brassy Fever") == ["Brassy Fever"]
+    assert Synonyms(tmp_path / FILE).narrower("Brassy Fever") == ("Brassy Fever",)
+
+
+def test_a_heading_is_looked_up_once(synonyms: Synonyms) -> None:
+    found = synonyms.narrower("Brassy Fever")
+    synonyms.close()
+    assert synonyms.narrower("brassy fever") == found
+    with pytest.raises(SynonymsError, match="cannot be read"):
+        synonyms.narrower("Tamsin sign")
 
 
 def test_without_a_file_there_are_none(tmp_path: Path) -> None:
@@ -77,7 +85,7 @@ def test_without_a_file_there_are_none(tmp_path: Path) -> None:
     assert not Synonyms(tmp_path / FILE)
     assert not SynonymsFile(None).current()
     assert NO_SYNONYMS.of(["x"]) == {}
-    assert NO_SYNONYMS.narrower("x") == []
+    assert NO_SYNONYMS.narrower("x") == ()
 
 
 def test_threads_share_it(synonyms: Synonyms) -> None:
