@@ -1,10 +1,8 @@
 """Work in processes of its own: it neither holds up the event loop nor takes the service down with it.
 
-Each process is a fresh interpreter that speaks over its standard input and output in length-prefixed pickles,
-both ends of which are this program. (A fork does not survive torch's and tantivy's threads, and "spawn" would
-import the program that was started once more.) A process that dies (killed for memory, by a fault in native
-code or by SIGBUS over a truncated segment) fails the one task that it had, and is replaced; so is one that
-takes too long. What keeps dying is replaced at growing intervals.
+A process that dies (killed for memory, by a fault in native code or by SIGBUS over a truncated segment) fails
+the one task that it had, and is replaced; so is one that takes too long. What keeps dying is replaced at
+growing intervals.
 """
 
 import logging
@@ -13,9 +11,7 @@ import pickle
 import resource
 import selectors
 import signal
-import struct
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,14 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
+from bioqa.bioasq import processes
 from bioqa.bioasq.errors import BioqaError
 
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 30.0
 STEADY_S = 30.0
 """A process that worked for so long is replaced at once."""
-
-_LENGTH = struct.Struct("<Q")
 
 log = logging.getLogger("bioqa")
 
@@ -223,13 +218,7 @@ class _Process:
     ) -> None:
         self._name = name
         self._begun = time.monotonic()
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", "from bioqa.app.answers.workers import serve; serve()"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,  # control-C is the parent's to handle; this one ends with its pipe
-        )
+        self._child = processes.start(serve)
         try:
             ready = self._converse((start, memory_bytes), None)
         except BaseException:
@@ -248,30 +237,26 @@ class _Process:
         return self._converse((task, limits.cpu_s), limits.wall_s)
 
     def end(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
+        self._child.process.kill()
+        self._child.process.wait()
+        for stream in (self._child.stdin, self._child.stdout):
             with suppress(OSError):
                 stream.close()
 
     def _converse(self, message: object, wall_s: float | None) -> Any:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
         try:
-            _send(stdin, message)
-            if wall_s is not None and not _readable(stdout, wall_s):
+            processes.send(self._child.stdin, message)
+            if wall_s is not None and not _readable(self._child.stdout, wall_s):
                 raise WorkerLost(
                     f"{self._name}: a task took more than {wall_s:g} s, so its process was ended"
                 )
-            return _receive(stdout)
+            return processes.receive(self._child.stdout)
         except (EOFError, OSError, ValueError) as error:  # ValueError: closed meanwhile
             raise WorkerLost(f"{self._name}: {self._fate()}") from error
 
     def _fate(self) -> str:
         try:
-            code = self._process.wait(1)
+            code = self._child.process.wait(1)
         except subprocess.TimeoutExpired:
             return "a process cannot be spoken to"
         if code < 0:
@@ -286,56 +271,28 @@ def _readable(stream: IO[bytes], within_s: float) -> bool:
         return bool(selector.select(within_s))
 
 
-def _send(stream: IO[bytes], message: object) -> None:
-    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    stream.write(_LENGTH.pack(len(data)) + data)
-    stream.flush()
-
-
-def _receive(stream: IO[bytes]) -> Any:
-    """Raises EOFError at the end, also if it comes in the middle of a message."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    (length,) = _LENGTH.unpack(head)
-    data = stream.read(length)
-    if len(data) < length:
-        raise EOFError
-    return pickle.loads(data)  # noqa: S301  # this program wrote it
-
-
 def serve() -> None:
-    """What a process runs: messages come by standard input, one answer to each goes to standard output."""
-    # Outermost: closing tries once more to write what nobody took.
-    with (
-        suppress(BrokenPipeError),
-        os.fdopen(os.dup(0), "rb") as incoming,
-        os.fdopen(os.dup(1), "wb") as outgoing,
-    ):
-        # Should a library read or print, it must not get between the messages.
-        with Path(os.devnull).open() as nothing:
-            os.dup2(nothing.fileno(), 0)
-        os.dup2(2, 1)
-        with suppress(EOFError, BrokenPipeError):  # the parent is gone
-            start, memory_bytes = _receive(incoming)
-            _give_way()
-            work = _attempt(start, outgoing)
-            if work is None:
-                return
-            _send(outgoing, None)
-            if memory_bytes is not None:
-                most = _data_bytes() + memory_bytes
-                resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
-            while True:
-                task, cpu_s = _receive(incoming)
-                try:
-                    with _limited(cpu_s):
-                        outcome = work(task)
-                except Exception as error:  # noqa: BLE001  # whoever called gets it
-                    outcome = _Raised(_portable(error))
-                del task
-                _send(outgoing, outcome)
-                del outcome
+    """What a process runs: messages come from the parent, one answer to each goes to it."""
+    with processes.parent() as (incoming, outgoing), suppress(EOFError):  # at its end the parent is gone
+        start, memory_bytes = processes.receive(incoming)
+        _give_way()
+        work = _attempt(start, outgoing)
+        if work is None:
+            return
+        processes.send(outgoing, None)
+        if memory_bytes is not None:
+            most = _data_bytes() + memory_bytes
+            resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
+        while True:
+            task, cpu_s = processes.receive(incoming)
+            try:
+                with _limited(cpu_s):
+                    outcome = work(task)
+            except Exception as error:  # noqa: BLE001  # whoever called gets it
+                outcome = _Raised(_portable(error))
+            del task
+            processes.send(outgoing, outcome)
+            del outcome
 
 
 BEHIND = 5
@@ -355,7 +312,7 @@ def _attempt(start: Callable[[], Callable[[Any], Any]], outgoing: IO[bytes]) -> 
     try:
         return start()
     except Exception as error:  # noqa: BLE001  # whoever started the process gets it
-        _send(outgoing, _Raised(_portable(error)))
+        processes.send(outgoing, _Raised(_portable(error)))
         return None
 
 

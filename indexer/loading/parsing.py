@@ -7,13 +7,8 @@ to a temporary file until it has reached the file's end.
 """
 
 import gc
-import os
-import pickle
 import queue
 import shutil
-import struct
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from bioqa.bioasq import processes
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import md5_of
 from bioqa.indexer.medline.events import Delete
@@ -35,8 +31,6 @@ EVENTS_PER_MESSAGE = 200
 
 MESSAGES_AHEAD = 128
 """Messages queued from one process: about 50 MB, most of a MEDLINE file."""
-
-_LENGTH = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,114 +106,86 @@ def _messages(parser: "_Parser", path: Path) -> Iterator[Message]:
 
 
 class _Parser:
-    """A worker process.
-
-    It is a new interpreter rather than a process of ``multiprocessing``: "fork" is unsafe with tantivy's
-    threads, and "spawn" would import the main program, perhaps a web service, in each process."""
+    """A worker process."""
 
     def __init__(self, paths: Sequence[Path], joiner: str, whole_files: bool) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", "from bioqa.indexer.loading.parsing import serve; serve()"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            start_new_session=True,  # Control-C is handled by the parent; this process ends with its pipe
-        )
+        self._child = processes.start(serve)
         self._queue: queue.Queue[bytes | None] = queue.Queue(MESSAGES_AHEAD)
         self._stopped = threading.Event()
-        task = pickle.dumps((list(paths), joiner, whole_files))
+        task = (list(paths), joiner, whole_files)
         self._thread = threading.Thread(target=self._converse, args=(task,), daemon=True)
         self._thread.start()
 
     def next(self, path: Path) -> Message:
-        data = self._queue.get()
-        if data is None:
+        packed = self._queue.get()
+        if packed is None:
             raise BioqaError(
-                f"the process that parsed {path} ended with code {self._process.wait()}; "
+                f"the process that parsed {path} ended with code {self._child.process.wait()}; "
                 "run it again to resume (with fewer workers if memory was short)"
             )
-        message: Message = pickle.loads(data)  # noqa: S301 - our own process wrote it
+        message: Message = processes.unpacked(packed)
         return message
 
     def stop(self) -> None:
         self._stopped.set()
-        self._process.kill()
-        self._process.wait()
+        self._child.process.kill()
+        self._child.process.wait()
         while self._thread.is_alive():
             with suppress(queue.Empty):  # the thread may be waiting for room in the queue
                 self._queue.get_nowait()
             self._thread.join(0.01)
 
-    def _converse(self, task: bytes) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with suppress(BrokenPipeError), self._process.stdin as stream:
-            stream.write(task)
-        data: bytes | None = b""
-        with self._process.stdout as stream:
-            while data is not None and not self._stopped.is_set():
-                data = _read_frame(stream)
-                self._queue.put(data)
-
-
-def _read_frame(stream: IO[bytes]) -> bytes | None:
-    """Read a frame; None at the end of the stream, even in the middle of a frame."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        return None
-    (length,) = _LENGTH.unpack(head)
-    data = stream.read(length)
-    return data if len(data) == length else None
+    def _converse(self, task: object) -> None:
+        with suppress(BrokenPipeError), self._child.stdin as stream:
+            processes.send(stream, task)
+        with suppress(EOFError), self._child.stdout as stream:
+            while not self._stopped.is_set():
+                # Unpacked when it is wanted: objects would take more memory.
+                self._queue.put(processes.receive_packed(stream))
+        self._queue.put(None)
 
 
 def serve() -> None:
-    """Run a worker process: its task comes from standard input, messages go to standard output."""
-    paths, joiner, whole_files = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent wrote it
-    # What records are made of has no cycles. Looking for them took a tenth of the time.
-    gc.freeze()
-    gc.set_threshold(100_000)
-    with suppress(BrokenPipeError), os.fdopen(os.dup(1), "wb") as stream:  # broken pipe: the parent is gone
-        os.dup2(2, 1)  # output that a library prints must not get between the frames
+    """Run a worker process: its task comes from the parent, messages go to it."""
+    with processes.parent() as (incoming, outgoing):
+        paths, joiner, whole_files = processes.receive(incoming)
+        # What records are made of has no cycles. Looking for them took a tenth of the time.
+        gc.freeze()
+        gc.set_threshold(100_000)
         for path in paths:
             messages = parse(path, joiner)
             if whole_files:
-                _send_whole(path, messages, stream)
+                _send_whole(path, messages, outgoing)
             else:
                 for message in messages:
-                    _write_frame(message, stream)
-
-
-def _write_frame(message: Message, stream: IO[bytes]) -> None:
-    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    stream.write(_LENGTH.pack(len(data)) + data)
-    stream.flush()
+                    processes.send(outgoing, message)
 
 
 def _send_whole(path: Path, messages: Iterator[Message], stream: IO[bytes]) -> None:
     first = next(messages)
-    _write_frame(first, stream)
+    processes.send(stream, first)
     if isinstance(first, Refused):
         return
     try:
         spool, last = _spooled(messages)
     except OSError as error:
-        _write_frame(Refused(f"{path}: cannot be kept in {tempfile.gettempdir()}: {error}"), stream)
+        processes.send(stream, Refused(f"{path}: cannot be kept in {tempfile.gettempdir()}: {error}"))
         return
     with spool:
         if isinstance(last, Parsed):
             shutil.copyfileobj(spool, stream)
-    _write_frame(last, stream)
+    processes.send(stream, last)
 
 
 def _spooled(messages: Iterator[Message]) -> tuple[IO[bytes], Message]:
-    """Write the frames of all messages except the last to disk. Raises ``OSError`` if the disk is full."""
+    """Send all messages except the last to a file on disk. Raises ``OSError`` if the disk is full."""
     spool = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         last: Message = Refused("")
         for message in messages:
             last = message
             if isinstance(message, EncodedEvents):
-                _write_frame(message, spool)
+                processes.send(spool, message)
         spool.seek(0)
     except BaseException:
         spool.close()

@@ -15,6 +15,7 @@ import pytest
 
 from bioqa.app.answers import workers
 from bioqa.app.answers.workers import NoWorker, TaskLimits, TooMuchWork, WorkerLost, Workers
+from bioqa.bioasq import processes
 from bioqa.bioasq.errors import BioqaError
 
 Task = tuple[str, Any]
@@ -289,6 +290,6 @@ def test_a_process_whose_parent_is_gone_ends_without_a_word() -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdout.close()
-        workers._send(process.stdin, (partial(partial, int), None))
+        processes.send(process.stdin, (partial(partial, int), None))
         _, said = process.communicate()
     assert (process.returncode, said) == (0, b"")

@@ -2,15 +2,16 @@
 
 import errno
 import io
-import pickle
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bioqa.bioasq import processes
 from bioqa.indexer.loading import parsing
 from tests.indexer.medline_xml import citation, write
 
@@ -41,8 +42,11 @@ def sent(path: Path) -> list[parsing.Message]:
     stream = io.BytesIO()
     parsing._send_whole(path, parsing.parse(path, ""), stream)
     stream.seek(0)
-    frames = iter(lambda: parsing._read_frame(stream), None)
-    return [pickle.loads(frame) for frame in frames]
+    messages = []
+    with suppress(EOFError):
+        while True:
+            messages.append(processes.receive(stream))
+    return messages
 
 
 def test_a_disk_that_is_full_refuses_the_file(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,10 +87,12 @@ print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=
 
 def peak_of_parsing(folder: Path, citations: int, whole_files: bool) -> int:
     """In kB."""
+    task = io.BytesIO()
     file = write(folder / "big.xml", *(citation(n, abstract="Words " * 400) for n in range(1, citations)))
+    processes.send(task, ([file], "", whole_files))
     result = subprocess.run(
         [sys.executable, "-c", PARSE],
-        input=pickle.dumps(([file], "", whole_files)),
+        input=task.getvalue(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         cwd=Path(__file__).resolve().parents[3],

@@ -1,0 +1,87 @@
+"""Child processes, and the messages between them and this one: length-prefixed pickles.
+
+A child is a fresh interpreter. A fork does not survive torch's and tantivy's threads, and "spawn" of
+``multiprocessing`` would import the program that was started, perhaps a web service, once more.
+"""
+
+import os
+import pickle
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+_LENGTH = struct.Struct("<Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A process that was started, and both streams of its messages."""
+
+    process: subprocess.Popen[bytes]
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+
+
+def start(serve: Callable[[], None]) -> Child:
+    """Start a process that calls ``serve``, a function of a module, and can import what this one can."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", f"from {serve.__module__} import {serve.__name__} as run; run()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,  # Control-C is handled by the parent; the child ends with its pipe
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    return Child(process, process.stdin, process.stdout)
+
+
+@contextmanager
+def parent() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """In the child, the streams of messages from the parent and to it.
+
+    Should a library read or print, it does not get between them. The block ends if the parent is gone.
+    """
+    # Outermost: closing tries once more to write what nobody took.
+    with (
+        suppress(BrokenPipeError),
+        os.fdopen(os.dup(0), "rb") as incoming,
+        os.fdopen(os.dup(1), "wb") as outgoing,
+    ):
+        with Path(os.devnull).open() as nothing:
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(2, 1)
+        yield incoming, outgoing
+
+
+def send(stream: IO[bytes], message: object) -> None:
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """Raises EOFError at the end, also if it comes in the middle of a message."""
+    return unpacked(receive_packed(stream))
+
+
+def receive_packed(stream: IO[bytes]) -> bytes:
+    """A message that is still to be ``unpacked``. Raises EOFError as ``receive`` does."""
+    (length,) = _LENGTH.unpack(_exactly(_LENGTH.size, stream))
+    return _exactly(length, stream)
+
+
+def unpacked(message: bytes) -> Any:
+    return pickle.loads(message)  # noqa: S301  # this program wrote it
+
+
+def _exactly(length: int, stream: IO[bytes]) -> bytes:
+    data = stream.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data
