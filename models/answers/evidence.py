@@ -181,7 +181,7 @@ def _found(documents: Sequence[Document], asked: Collection[str]) -> list[list[s
 
     They are looked for in the text, which takes a fifth of the time that stemming every word would.
     """
-    texts = [document.sentence_text(each).lower() for document in documents for each in document.sentences]
+    texts = [text.lower() for document in documents for text in document.sentence_texts()]
     begins = [0, *accumulate(len(text) + 1 for text in texts)]
     joined = "\n".join(texts)
     found: list[set[str]] = [set() for _ in texts]
@@ -196,7 +196,7 @@ def _found(documents: Sequence[Document], asked: Collection[str]) -> list[list[s
                 after = begins[number + 1]
             at = joined.find(beginning, after)
     sentences = iter(found)
-    return [[*islice(sentences, len(document.sentences))] for document in documents]
+    return [[*islice(sentences, document.sentence_count)] for document in documents]
 
 
 def _beginning(stemmed: str) -> str:

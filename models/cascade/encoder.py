@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bioqa.bioasq.domain import Document
 from bioqa.models.arrays import Floats, Ints, concatenate
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.inputs import EncoderInput, Pieced
@@ -110,11 +109,6 @@ class CrossEncoder(nn.Module):
 
 def _head(width: int, hidden: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(width, hidden), nn.LeakyReLU(0.1), nn.Linear(hidden, 1))
-
-
-def sentence_texts(document: Document) -> tuple[str, ...]:
-    """The sentences in reading order, title first."""
-    return tuple(map(document.sentence_text, document.sentences))
 
 
 def _groups(texts: Sequence[Pieced], most: int, room: int) -> Iterator[list[Pieced]]:

@@ -23,7 +23,7 @@ from torch.nn.utils import clip_grad_norm_
 from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.evaluation import SentenceCase, sentence_auc
 from bioqa.models.arrays import Booleans, Floats
-from bioqa.models.cascade.encoder import CrossEncoder, Logits, sentence_texts
+from bioqa.models.cascade.encoder import CrossEncoder, Logits
 from bioqa.models.features.extractor import FeatureSet, Scaling
 from bioqa.models.rankers.registry import learned_state
 from bioqa.models.reranker import Reranker
@@ -145,8 +145,9 @@ def _texts(pool: Pool, scaling: Scaling, features: FeatureSet) -> list[Text]:
     scaled = scaling.apply(pool.features, features).sentences
     made, begin = [], 0
     for candidate in pool.candidates:
-        end = begin + len(candidate.document.sentences)
-        made.append(Text(sentence_texts(candidate.document), scaled[begin:end]))
+        texts = tuple(candidate.document.sentence_texts())
+        end = begin + len(texts)
+        made.append(Text(texts, scaled[begin:end]))
         begin = end
     return made
 

@@ -21,7 +21,7 @@ from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Floats, Ints
-from bioqa.models.cascade.encoder import CrossEncoder, Passage, sentence_texts
+from bioqa.models.cascade.encoder import CrossEncoder, Passage
 from bioqa.models.encoders.encoder import processor_has_bfloat16
 from bioqa.models.reranker import Reranker
 
@@ -212,7 +212,7 @@ class Cascade:
         chosen: list[Ints] = []
         for ranked in documents:
             places = _highest(ranked.sentence_scores, most_sentences)
-            texts = sentence_texts(ranked.document)
+            texts = ranked.document.sentence_texts()
             made = self.reader.passages(question, [texts[place] for place in places])
             pieces -= sum(passage.cost for passage in made)
             if pieces < 0:
@@ -224,7 +224,7 @@ class Cascade:
         sentences, of_passages = self._logits(question, read, chosen, flat)
         scores = []
         for document, places in zip(read, chosen, strict=True):
-            scores.append(np.full(len(document.sentences), np.nan))
+            scores.append(np.full(document.sentence_count, np.nan))
             scores[-1][places], sentences = sentences[: len(places)], sentences[len(places) :]
         by_document = np.split(of_passages, np.cumsum([len(made) for made in passages])[:-1]) if read else []
         relevance = [float(logits.max()) if len(logits) else 0.0 for logits in by_document]

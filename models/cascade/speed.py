@@ -18,7 +18,7 @@ import torch
 from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.home import home
 from bioqa.bioasq.jsonfile import write_bytes
-from bioqa.models.cascade.encoder import CrossEncoder, sentence_texts
+from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import Cascade, CascadeError, Speed
 from bioqa.models.reranker import Reranker
 
@@ -42,7 +42,7 @@ def measure_speed(
         begun = time.perf_counter()
         ranked = first.rank(body, candidates).documents
         fixed.append(1000 * (time.perf_counter() - begun))
-        texts = [sentence_texts(d.document) for d in ranked[:_DOCUMENTS]]
+        texts = [d.document.sentence_texts() for d in ranked[:_DOCUMENTS]]
         passages = [p for sentences in texts for p in reader.passages(body, sentences)]
         features = np.zeros((sum(map(len, texts)), reader.features), dtype=np.float32)
         begun = time.perf_counter()

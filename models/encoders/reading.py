@@ -44,7 +44,7 @@ class Reader:
         return sum(len(unit.ids) > room for unit in pieces.units)
 
     def _read(self, documents: Sequence[Document]) -> list[tuple[Pieced, ...]]:
-        texts = [[d.sentence_text(s).replace(END, " ") for s in d.sentences] for d in documents]
+        texts = [[text.replace(END, " ") for text in d.sentence_texts()] for d in documents]
         # One call: the tokeniser works on its texts in parallel.
         pieced = iter(self._pieced([*chain.from_iterable(texts)]))
         return [self._units_of([*islice(pieced, len(of_document))]) for of_document in texts]

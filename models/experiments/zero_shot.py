@@ -98,7 +98,7 @@ def _scores_of(vectors: SentenceVectors, component: ZeroShot, question: Prepared
 
 
 def _cosines(vectors: SentenceVectors, asked: Floats, pool: Pool) -> tuple[Floats, Floats]:
-    texts = [[c.document.sentence_text(s) for s in c.document.sentences] for c in pool.candidates]
+    texts = [c.document.sentence_texts() for c in pool.candidates]
     if not any(texts):
         return np.zeros(len(texts)), np.zeros(0)
     sentences = vectors([text for of_document in texts for text in of_document]) @ asked

@@ -243,8 +243,7 @@ class _Counts:
         distinct_words: set[str] = set()
         distinct_terms: set[str] = set()
         self.documents += 1
-        for sentence in document.sentences:
-            text = document.sentence_text(sentence)
+        for text in document.sentence_texts():
             tokens = words(text)
             content = [term for term in terms(text) if stem(term)]
             self.sentences += 1

@@ -59,8 +59,8 @@ def _document_counts(names: tuple[str, ...], documents: Iterable[Document]) -> t
 
 
 def _terms_of(document: Document) -> Iterator[str]:
-    for sentence in document.sentences:
-        yield from terms(document.sentence_text(sentence))
+    for text in document.sentence_texts():
+        yield from terms(text)
 
 
 def _states(transformer: nn.Module, tokeniser: Any, ids: torch.Tensor) -> Floats:

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
-from bioqa.models.cascade.encoder import CrossEncoder, sentence_texts
+from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.encoders.encoder import Encoder
 from tests.models.encoders.tiny import write_tiny
-from tests.models.toys import document
 
 QUESTION = "Which drug cures zelosis?"
 TEXTS = ["Velorin cures zelosis.", "Mice.", "The origin of zelosis is not known to us."]
@@ -124,14 +123,6 @@ def test_no_sentences(model: CrossEncoder) -> None:
     assert model.passages(QUESTION, []) == []
     logits = model([], torch.zeros(0, 2))
     assert logits.sentences.shape == logits.passages.shape == (0,)
-
-
-def test_sentences_in_reading_order() -> None:
-    assert sentence_texts(document(1, "Of gulls.", "AIM: To see.", "They fly.")) == (
-        "Of gulls.",
-        "AIM: To see.",
-        "They fly.",
-    )
 
 
 def test_half_precision_is_close_and_the_same_again(folder: Path, model: CrossEncoder) -> None:
