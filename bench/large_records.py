@@ -9,12 +9,11 @@ quarters of what a citation costs.
 import random
 import re
 import struct
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from bench.synthetic_records import KINDS, name, ranked
-from bench.vocabulary import WORD, GrowingVocabulary
+from bench.vocabulary import GrowingVocabulary
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.records import Record, encode
 
@@ -48,12 +47,7 @@ class Recombining:
 
     def __init__(self, documents: Sequence[Document], seed: int = 0) -> None:
         self._random = random.Random(seed)
-        counts = Counter(
-            word
-            for document in documents
-            for word in WORD.findall(f"{document.title} {document.abstract}".lower())
-        )
-        self.vocabulary = GrowingVocabulary(counts, seed)
+        self.vocabulary = GrowingVocabulary.of(documents, seed)
         self._given = [self._taken_apart(document) for document in documents]
 
     def records(self, first: int) -> Iterator[Record]:

@@ -109,12 +109,7 @@ class Generator:
     def __init__(
         self, documents: Sequence[Document], seed: int = 0, shares: Shares = Shares(), brief: bool = False
     ) -> None:
-        counts = Counter(
-            word
-            for document in documents
-            for word in WORD.findall(f"{document.title} {document.abstract}".lower())
-        )
-        self.vocabulary = GrowingVocabulary(counts, seed)
+        self.vocabulary = GrowingVocabulary.of(documents, seed)
         self._random = random.Random(seed)
         self._shares = shares
         titles = Counter(word for d in documents for word in _title_words(d))

@@ -4,6 +4,10 @@ import random
 import re
 from array import array
 from collections import Counter
+from collections.abc import Iterable
+from typing import Self
+
+from bioqa.bioasq.domain import Document
 
 WORD = re.compile(r"[^\W_]+")
 
@@ -37,6 +41,18 @@ class GrowingVocabulary:
         self._first = bytearray()
         """For each draw: the word's number, and whether it was new."""
         self._random = random.Random(seed)
+
+    @classmethod
+    def of(cls, documents: Iterable[Document], seed: int = 0) -> Self:
+        """Continuing from the words of documents."""
+        return cls(
+            Counter(
+                word
+                for document in documents
+                for word in WORD.findall(f"{document.title} {document.abstract}".lower())
+            ),
+            seed,
+        )
 
     def replaceable(self, text: str) -> tuple[tuple[int, int, float], ...]:
         """Begin and end of words that may be replaced, with the probability of each."""

@@ -1,4 +1,5 @@
-"""The proxies that the environment names, read the same way wherever this program asks another one."""
+"""URLs of servers, and the proxies that the environment names for them, read the same way wherever this
+program asks another one."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -35,6 +36,15 @@ def proxy_of(url: str) -> str | None:
             "http://host:3128 is expected; NO_PROXY names hosts that are asked directly"
         )
     return proxy
+
+
+def is_http(url: str) -> bool:
+    """Whether this is the URL of a server that speaks HTTP, or HTTPS."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def shown(proxy: str) -> str:

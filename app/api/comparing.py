@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from bioqa.app.api.evaluation import check_files, encodable, read_field
+from bioqa.app.api.evaluation import FILE, check_files, encodable, read_field
 from bioqa.app.api.uploads import CurrentUploads, Upload, file_part, request_body, require_files
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.bioasq.comparison import Comparison, compare
@@ -75,17 +75,6 @@ class ComparedSystems(BaseModel):
     )
 
 
-_FILE = {
-    "questions": [
-        {
-            "id": "5e2f3a0bd6ef6a2d4b000001",
-            "type": "yesno",
-            "body": "Is metformin a first-line treatment of type 2 diabetes?",
-            "documents": ["http://www.ncbi.nlm.nih.gov/pubmed/90000001"],
-            "snippets": [],
-        }
-    ]
-}
 _EDITION = {"anyOf": [{"type": "integer", "enum": list(EDITIONS)}, {"type": "null"}], "default": LATEST}
 
 
@@ -119,7 +108,7 @@ _EDITION = {"anyOf": [{"type": "integer", "enum": list(EDITIONS)}, {"type": "nul
             "edition": {"type": "string", "description": "Such as 8."},
         },
         ["golden", "submission"],
-        {"two systems": {"value": {"golden": _FILE, "systems": {"a": _FILE, "b": _FILE}, "edition": 8}}},
+        {"two systems": {"value": {"golden": FILE, "systems": {"a": FILE, "b": FILE}, "edition": 8}}},
     ),
 )
 async def compare_submissions(request: Request, uploads: CurrentUploads) -> ComparedSystems:

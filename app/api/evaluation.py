@@ -36,7 +36,8 @@ _ENTRY: dict[str, Any] = {
     "documents": ["http://www.ncbi.nlm.nih.gov/pubmed/90000001"],
     "snippets": [],
 }
-_FILE = {"questions": [_ENTRY]}
+FILE = {"questions": [_ENTRY]}
+"""A submission, and a golden file."""
 _QUESTION = {key: _ENTRY[key] for key in ("id", "type", "body")}
 
 
@@ -111,7 +112,7 @@ EDITIONS_SCHEMA = {
             "testset": file_part("The test set that it answers."),
         },
         ["submission"],
-        {"a submission": {"value": {"submission": _FILE, "testset": {"questions": [_QUESTION]}}}},
+        {"a submission": {"value": {"submission": FILE, "testset": {"questions": [_QUESTION]}}}},
     ),
 )
 async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Validation:
@@ -135,7 +136,7 @@ async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Va
             "editions": {"type": "string", "description": "Comma-separated: 5,8"},
         },
         ["submission", "golden"],
-        {"a submission": {"value": {"submission": _FILE, "golden": _FILE, "editions": [8]}}},
+        {"a submission": {"value": {"submission": FILE, "golden": FILE, "editions": [8]}}},
     ),
 )
 async def evaluate_a_submission(request: Request, uploads: CurrentUploads) -> Evaluation:

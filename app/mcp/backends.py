@@ -11,7 +11,7 @@ from bioqa.app.answers.service import Service
 from bioqa.app.http.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.proxies import proxy_of, shown
+from bioqa.bioasq.proxies import is_http, proxy_of, shown
 from bioqa.bioasq.secret import Secret, scrub
 
 TIMEOUT_S = 120.0
@@ -105,11 +105,6 @@ def _checked(url: str) -> str:
         raise BioqaError(
             "the service's URL holds a user or password, which messages would show; use BIOQA_API_KEY instead"
         )
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable or parts.query or parts.fragment:
+    if not is_http(url) or urlsplit(url).query or urlsplit(url).fragment:
         raise BioqaError(f"{url} is not the URL of a service: http://host:8000 is expected")
     return url.rstrip("/")

@@ -23,6 +23,7 @@ from bioqa.app.answers.answering import Answer
 from bioqa.app.answers.context import request_id, trace_id
 from bioqa.app.version import version
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.proxies import is_http
 
 STAGES = ("retrieve", "wait", "rerank", "select")
 
@@ -95,12 +96,7 @@ def to_collector(url: str) -> Traces:
             "BIOQA_OTLP_ENDPOINT: holds a user or password, which logs would show; "
             "OTEL_EXPORTER_OTLP_HEADERS holds credentials"
         )
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
+    if not is_http(url):
         raise TracesError("BIOQA_OTLP_ENDPOINT: must be like http://collector:4318")
-    whole = url if parts.path.rstrip("/") else f"{url.rstrip('/')}/v1/traces"
+    whole = url if urlsplit(url).path.rstrip("/") else f"{url.rstrip('/')}/v1/traces"
     return Traces(BatchSpanProcessor(OTLPSpanExporter(whole)))

@@ -22,7 +22,7 @@ from bioqa.models.answers.scale import Scale, without_scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Floats, concatenate
 from bioqa.models.features.matching import bm25_scores, match
-from bioqa.models.folders import put_back, written_whole
+from bioqa.models.folders import is_of_kind, written_whole
 from bioqa.models.text import vocabulary as vocabularies
 from bioqa.models.text.tokens import (
     DocumentTokens,
@@ -134,11 +134,7 @@ class Bm25Ranker:
 def folder_of(name_or_folder: str | Path) -> Path | None:
     """The folder of a baseline, given by folder or by the name of a bundled one; None for other rankers."""
     folder = bundled.folder_of(name_or_folder)
-    put_back(folder)
-    path = folder / "config.json"
-    if path.is_file() and f'"kind": "{KIND}"' in path.read_text(encoding="utf-8", errors="replace"):
-        return folder
-    return None
+    return folder if is_of_kind(folder, KIND) else None
 
 
 def save(ranker: Bm25Ranker, folder: Path) -> None:

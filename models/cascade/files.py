@@ -27,7 +27,7 @@ from bioqa.models.cascade.speed import kept
 from bioqa.models.encoders.compact import used_pieces, write_compact
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.features.extractor import feature_counts
-from bioqa.models.folders import put_back, written_whole
+from bioqa.models.folders import is_of_kind, put_back, written_whole
 from bioqa.models.rankers.registry import ARCHITECTURES
 from bioqa.models.reranker import Reranker
 
@@ -40,11 +40,7 @@ KIND = "cascade"
 def folder_of(name_or_folder: str | Path) -> Path | None:
     """The folder of a cascade, given by folder or by the name of a bundled one; None for other rankers."""
     folder = bundled.folder_of(name_or_folder)
-    put_back(folder)
-    path = folder / "config.json"
-    if path.is_file() and f'"kind": "{KIND}"' in path.read_text(encoding="utf-8", errors="replace"):
-        return folder
-    return None
+    return folder if is_of_kind(folder, KIND) else None
 
 
 def save(cascade: Cascade, tokeniser: Any, folder: Path, transformer: nn.Module | None = None) -> None:

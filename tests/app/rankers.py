@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bioqa.bioasq.domain import Candidate, Document
@@ -33,6 +34,19 @@ class LexicalRanker:
         document = candidate.document
         scores = [_share(asked, _words(document.sentence_text(s))) for s in document.sentences]
         return RankedDocument(document, candidate.score, tuple(scores))
+
+
+def doubled(ranking: Ranking) -> Ranking:
+    """Each sentence twice, which no submission may have."""
+    twice = [
+        replace(
+            ranked,
+            document=replace(ranked.document, sentences=ranked.document.sentences * 2),
+            sentence_scores=ranked.sentence_scores * 2,
+        )
+        for ranked in ranking.documents
+    ]
+    return replace(ranking, documents=tuple(twice))
 
 
 def _words(text: str) -> set[str]:

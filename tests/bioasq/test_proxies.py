@@ -3,7 +3,7 @@
 import pytest
 
 from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.proxies import is_local, proxy_of, shown
+from bioqa.bioasq.proxies import is_http, is_local, proxy_of, shown
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -76,3 +76,20 @@ def test_names_of_this_machine_are_local(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "0.0.0.0", "10.0.0.7", "a.test", "localhost.a.test"])
 def test_others_are_not(name: str) -> None:
     assert not is_local(name)
+
+
+@pytest.mark.parametrize(
+    ("url", "http"),
+    [
+        ("http://host", True),
+        ("https://[::1]:8000/path?query", True),
+        ("ftp://host", False),
+        ("http://", False),
+        ("host:8000", False),
+        ("http://host:0", False),
+        ("http://host:x", False),
+        ("http://[::1", False),
+    ],
+)
+def test_what_speaks_http(url: str, http: bool) -> None:
+    assert is_http(url) is http

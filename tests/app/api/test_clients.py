@@ -6,22 +6,17 @@ its own; otherwise they are looked for beside this one. A test whose package is 
 
 import os
 import re
-import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from bioqa.app.answers.answering import Answerer
-from bioqa.app.main import create_app
-from bioqa.app.settings import Settings
 from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.reranker import Reranker
+from tests.app.serving import serving
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "clients.md"
 ADDRESS = "http://127.0.0.1:8000"
@@ -47,18 +42,8 @@ EXAMPLES = examples()
 @pytest.fixture(scope="module")
 def address(index_folder: Path) -> Iterator[str]:
     """A server with the bundled ranker."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    answerer = Answerer(TantivyIndex.open(index_folder), Reranker.load())
-    server = uvicorn.Server(uvicorn.Config(create_app(Settings(), answerer), log_config=None, ws="none"))
-    thread = threading.Thread(target=server.run, args=([listening],))
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-    listening.close()
+    with serving(Answerer(TantivyIndex.open(index_folder), Reranker.load())) as address:
+        yield address
 
 
 def run(code: str) -> "subprocess.CompletedProcess[str]":

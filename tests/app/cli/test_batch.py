@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from bioqa.bioasq.validation import validate
 from bioqa.models.answers.ranking import Ranking
 from tests.app.cli.interrupting import QUESTIONS, CountingRanker
 from tests.app.conftest import DRUGS
-from tests.app.rankers import LexicalRanker
+from tests.app.rankers import LexicalRanker, doubled
 
 
 def test_a_batch_is_valid_and_equals_the_single_answers(answerer: Answerer, output: Path) -> None:
@@ -52,16 +51,7 @@ def test_the_index_is_asked_many_questions_at_once_and_only_those_left(
 
 class OverlappingRanker(LexicalRanker):
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
-        ranking = super().rank(question, candidates)
-        twice = tuple(
-            replace(
-                ranked,
-                document=replace(ranked.document, sentences=ranked.document.sentences * 2),
-                sentence_scores=ranked.sentence_scores * 2,
-            )
-            for ranked in ranking.documents
-        )
-        return replace(ranking, documents=twice)
+        return doubled(super().rank(question, candidates))
 
 
 def test_an_invalid_submission_is_not_written(answerer: Answerer, output: Path) -> None:

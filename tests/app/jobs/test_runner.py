@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from bioqa.indexer.search.tantivy import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import DRUGS, document
 from tests.app.jobs.waiting import finished, until
-from tests.app.rankers import LexicalRanker
+from tests.app.rankers import LexicalRanker, doubled
 
 
 def a_testset(count: int) -> dict[str, Any]:
@@ -122,17 +121,7 @@ class DoublingRanker(LexicalRanker):
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
         ranking = super().rank(question, candidates)
-        if " 2?" not in question:
-            return ranking
-        twice = [
-            replace(
-                ranked,
-                document=replace(ranked.document, sentences=ranked.document.sentences * 2),
-                sentence_scores=ranked.sentence_scores * 2,
-            )
-            for ranked in ranking.documents
-        ]
-        return replace(ranking, documents=tuple(twice))
+        return doubled(ranking) if " 2?" in question else ranking
 
 
 def test_an_invalid_answer_is_not_handed_out(tmp_path: Path, open_index: Callable[[], SearchIndex]) -> None:

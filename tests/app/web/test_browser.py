@@ -2,28 +2,22 @@
 a phone."""
 
 import json
-import socket
-import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
-import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from bioqa.app.answers.answering import Answerer
-from bioqa.app.main import create_app
-from bioqa.app.settings import Settings
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.app.conftest import document
 from tests.app.jobs.waiting import until
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import TESTSET
+from tests.app.serving import serving
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUESTION = "Is metformin better than placebo?"
@@ -31,22 +25,6 @@ PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}")
-
-
-@contextmanager
-def serving(answerer: Answerer) -> Iterator[str]:
-    listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create_app(Settings(), answerer), log_config=None, ws="none")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, args=([listening],))
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-    listening.close()
 
 
 @pytest.fixture(scope="module")

@@ -6,23 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.folder import DESCRIPTION, FORMAT
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "index"
-
-
-def make(folder: Path, *documents: Document, joiner: str = "") -> None:
-    with TantivyIndex.create(folder, joiner) as index:
-        index.apply(Upsert(d) for d in documents)
-        index.commit()
+from tests.indexer.search.conftest import make
 
 
 def test_another_joiner_is_refused(folder: Path) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.domain import Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.filters import Filters
@@ -20,17 +19,7 @@ from bioqa.indexer.search.synonyms import FILE, build
 from bioqa.indexer.search.tantivy import TantivyIndex
 from tests.indexer.documents import document
 from tests.indexer.search.cited import CITED
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "index"
-
-
-def make(folder: Path, *documents: Document, joiner: str = "") -> None:
-    with TantivyIndex.create(folder, joiner) as index:
-        index.apply(Upsert(d) for d in documents)
-        index.commit()
+from tests.indexer.search.conftest import make
 
 
 def in_another_process(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
