@@ -14,6 +14,7 @@ from typing import Literal
 
 from bioqa.bioasq.characters import GREEK, GREEK_NAMES, normalised
 from bioqa.bioasq.spelling import spelt_otherwise
+from bioqa.indexer.medline.abbreviations import definitions
 from bioqa.indexer.search.corrections import correctable, corrected
 from bioqa.indexer.search.defined import long_key, short_key
 from bioqa.indexer.search.evidence import Definition, Evidence, rarity
@@ -131,11 +132,16 @@ class Reading:
     @property
     def text(self) -> str:
         """The question, its misspelt words corrected."""
-        return "".join(_asked(piece) for piece in self.pieces)
+        return as_asked(self.pieces)
 
     def __bool__(self) -> bool:
         """Whether anything was understood otherwise than it was asked."""
         return bool(self.corrections or self.expansions)
+
+
+def as_asked(pieces: Iterable[Piece]) -> str:
+    """As the question has it."""
+    return "".join(map(_asked, pieces))
 
 
 def _asked(piece: Piece) -> str:
@@ -145,7 +151,7 @@ def _asked(piece: Piece) -> str:
         case Ways(texts):
             return texts[0]
         case Abbreviated(short, long, asked_long):
-            return "".join(map(_asked, long)) if asked_long else _asked(short)
+            return as_asked(long if asked_long else (short,))
 
 
 def read(question: str, evidence: Evidence, synonyms: Synonyms = NO_SYNONYMS) -> Reading:
@@ -381,6 +387,9 @@ class _Reader:
     ) -> dict[int, "_Meant"]:
         """What abbreviations in the question mean, by their chunk."""
         taken = {begin + more for begin, (_, length) in long.items() for more in range(length)}
+        # What the question itself defines means nothing else, and has its long form there.
+        defined = {short_key(own.short) for own in definitions(self._text)}
+        defined -= {short_key(meant.short) for meant, _ in long.values()}
         shorts = {
             number: short_key(chunk.text)
             for number, chunk in enumerate(chunks)
@@ -389,6 +398,7 @@ class _Reader:
             and _like_abbreviation(chunk.text)
             and self._text[max(0, chunk.begin - 1) : chunk.begin] != "'"
         }
+        shorts = {number: key for number, key in shorts.items() if key not in defined}
         known = self._evidence.definitions({*shorts.values()}, ()) if shorts else ()
         found: dict[int, _Meant] = {}
         for number, key in shorts.items():
@@ -466,10 +476,12 @@ class _Reader:
                 words.append(found)
         written = max(self._counts[plain], self._counts[usual])
         ratio = self._counts[short] / max(written, 1)
+        common = meant.dominant and ratio > COMMON
         weight = 1.0
-        if common := meant.dominant and ratio > COMMON:
+        if common or not asked_long:
+            # The many words of a long form would count for more than the abbreviation that was asked.
             total = sum(self._rarity(part) for chunk in chunks if not chunk.stop for part in chunk.parts)
-            weight = min(1.0, self._rarity(short) / max(total, 0.01))
+            weight = min(1.0, sum(map(self._rarity, of_short.parts)) / max(total, 0.01))
         # Names of genes and trials, such as BRCA1, hERG and ARISTOTLE, are hardly called by their long form.
         word = len(chunks) == 1 and written < self._counts[short]
         name = word or len(chunks) > LONGEST_READ or _like_name(short)

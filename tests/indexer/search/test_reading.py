@@ -112,6 +112,25 @@ def test_a_question_that_has_both_says_one_thing() -> None:
     assert reading.text == "non-small cell lung cancer (NSCLC)"
 
 
+def test_what_the_question_itself_defines_means_nothing_else() -> None:
+    sickle = "sickle cell anemia (SCA) in children"
+    evidence = TextEvidence(sickle, "single-cell analysis", times={sickle: 9})
+    assert also(read("SCA in children", evidence)) == {"SCA": ("sickle cell anemia",)}
+    assert also(read("Is single-cell analysis (SCA) possible?", evidence)) == {}
+
+
+def test_the_words_of_a_long_form_do_not_outweigh_the_abbreviation_that_was_asked() -> None:
+    evidence = TextEvidence(LUNG, "knee", times={LUNG: 5, "knee": 200})
+    (asked_short,) = read("NSCLC", evidence).wording.parts
+    (asked_long,) = read("non-small cell lung cancer", evidence).wording.parts
+    assert isinstance(asked_short, Best)
+    assert isinstance(asked_long, Best)
+    of_short, of_long = asked_short.ways[0], asked_long.ways[0]
+    # Five words, all as rare as the abbreviation.
+    assert of_short.weight == pytest.approx(1 / 5)
+    assert of_long.weight == 1.0
+
+
 def test_the_context_decides_between_meanings() -> None:
     evidence = TextEvidence(SCLEROSIS, SPECTRA, times={SCLEROSIS: 9, SPECTRA: 4})
     assert also(read("Does ocrelizumab prevent relapses of MS?", evidence)) == {"MS": ("multiple sclerosis",)}

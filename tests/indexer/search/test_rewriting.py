@@ -87,5 +87,31 @@ def test_an_abbreviation_is_read_as_was_decided(read_long: bool, expected: str) 
     assert rewritten(reading(piece), [document(1)]).question == expected
 
 
+@pytest.mark.parametrize("read_long", [True, False])
+def test_documents_with_only_the_other_form_are_rewritten(read_long: bool) -> None:
+    piece = Abbreviated(Ways(("AIDS",)), ("acquired ", "immunodeficiency"), False, read_long)
+    short = document(1, title="AIDS and hearing aids.")
+    long = document(2, title="Acquired-immunodeficiency in men.")
+    both = document(3, title="Acquired immunodeficiency (AIDS).", abstract="AIDS came late.")
+    made = rewritten(reading("Cause of ", piece, "?"), [short, long, both])
+    if read_long:
+        assert made.question == "Cause of acquired immunodeficiency?"
+        assert sentences(made.documents[0]) == ["acquired immunodeficiency and hearing aids."]
+        assert made.documents[1] is long
+    else:
+        assert made.question == "Cause of AIDS?"
+        assert made.documents[0] is short
+        assert sentences(made.documents[1]) == ["AIDS in men."]
+    assert made.documents[2] is both
+
+
+@pytest.mark.parametrize("read_long", [True, False])
+def test_for_a_long_form_that_was_asked_documents_stay(read_long: bool) -> None:
+    piece = Abbreviated(Ways(("MS",)), ("multiple ", "sclerosis"), asked_long=True, read_long=read_long)
+    documents = [document(1, title="MS."), document(2, title="Multiple sclerosis.")]
+    made = rewritten(reading(piece), documents)
+    assert all(mine is theirs for mine, theirs in zip(made.documents, documents, strict=True))
+
+
 def test_no_documents_are_no_trouble() -> None:
     assert rewritten(reading(IL6), []).documents == ()
