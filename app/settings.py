@@ -247,8 +247,12 @@ class Settings(BaseSettings):
         default=True,
         description="Whether BM25 answers a question on which the ranker fails; the answer is marked.",
     )
-    torch_threads: int = Field(
-        default_factory=_cores, ge=1, le=256, description="Threads that the model may use for one question."
+    torch_threads: int | None = Field(
+        default=None,
+        ge=1,
+        le=256,
+        description="Threads that models use for one question; if it is not set, one, and for an encoder all "
+        "cores.",
     )
     max_body_bytes: int = Field(
         default=2_000_000, ge=1000, description="A request with a larger body is refused with 413."
@@ -313,6 +317,15 @@ class Settings(BaseSettings):
         if self._faults:
             raise SettingsError("; ".join(self._faults.values()))
         return self
+
+    def threads(self, *, encoder: bool, processes: int = 1) -> int:
+        """Threads for a ranker with or without an encoder, in each of several processes.
+
+        Without one there is little to share: two threads that wait for each other gain nothing on two idle
+        cores, and on busy ones a question takes two to five times as long.
+        """
+        most = self.torch_threads or (_cores() if encoder else 1)
+        return max(1, most // max(1, processes))
 
     def access(self) -> Access:
         """Return how to connect to Elasticsearch."""

@@ -3,8 +3,9 @@
     python -m bench.against CHECKOUT --index DIR --questions GOLDEN [--ranker NAME] [--first N] [--threads N]
 
 For each question two processes, one of either checkout, retrieve, re-rank documents that they have never
-seen, and select, in turn: whatever else the machine does, it does to both, so that the ratio holds even where
-the times do not. The first half of the questions goes before, as in ``bench.reranking``.
+seen (but that may be stored beside the index, by `bioqa tokens` of either checkout), and select, in turn:
+whatever else the machine does, it does to both, so that the ratio holds even where the times do not. The
+first half of the questions goes before, as in ``bench.reranking``.
 """
 
 import argparse
@@ -72,6 +73,9 @@ def answer_all(index_folder: Path, name: str, threads: int) -> None:
     """Answer a question a line; a line for each."""
     torch.set_num_threads(threads)
     ranker = Reranker.load(name, cached_documents=0)
+    # Older checkouts have none.
+    if read := getattr(ranker, "read_stored_tokens", None):
+        read(index_folder)
     with TantivyIndex.open(index_folder) as index:
         for line in sys.stdin:
             question: str = json.loads(line)

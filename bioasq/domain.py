@@ -3,6 +3,7 @@
 Offsets are 0-based Unicode code points; the end is exclusive; each section is counted from 0.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
@@ -84,6 +85,10 @@ class Document:
     def title_sentences(self) -> int:
         """Number of sentences of the title."""
         return sum(sentence.section == "title" for sentence in self.sentences)
+
+    def sentence_spans(self) -> Sequence[int]:
+        """[2 · sentences] begin and end of each, in turn."""
+        return [place for sentence in self.sentences for place in (sentence.begin, sentence.end)]
 
     def sentence_texts(self) -> list[str]:
         """[sentences]"""

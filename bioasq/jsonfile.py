@@ -4,8 +4,10 @@ import json
 import os
 import secrets
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 from bioqa.bioasq.access import keep_access
 from bioqa.bioasq.errors import BioqaError
@@ -83,7 +85,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         elif path.exists() and not path.is_file():
             raise BioqaError(f"{path}: cannot be written: not a regular file")
         else:
-            _replace(path.resolve(), content)
+            with replacing(path.resolve()) as file:
+                file.write(content)
     except BrokenPipeError:  # whoever reads has had enough
         raise
     except (OSError, RuntimeError) as error:  # RuntimeError: links that go round in circles
@@ -100,11 +103,23 @@ def is_standard_output(path: Path) -> bool:
         return False
 
 
-def _replace(path: Path, content: bytes) -> None:
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file to fill, which then replaces ``path`` as ``write_bytes`` does; if filling it fails, it is
+    deleted, and ``path`` stays as it is. Raises OSError.
+    """
     # In the same folder: a rename is atomic only within one file system.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        _write_synced(temporary, content, like=path)
+        with temporary.open("xb") as file:
+            if path.exists():
+                try:
+                    keep_access(path, file.fileno())
+                except PermissionError:  # the file is another user's, and so may the folder be shared
+                    os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -138,18 +153,6 @@ def shown(value: object) -> str:
     if isinstance(value, list):
         return "a list"
     return "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
-
-
-def _write_synced(path: Path, content: bytes, like: Path) -> None:
-    with path.open("xb") as file:
-        if like.exists():
-            try:
-                keep_access(like, file.fileno())
-            except PermissionError:  # the file is another user's, and so may the folder be shared
-                os.fchmod(file.fileno(), like.stat().st_mode & 0o777)
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:

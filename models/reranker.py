@@ -21,11 +21,13 @@ from bioqa.models.features.extractor import FeatureExtractor, Features, stemmed_
 from bioqa.models.folders import put_back
 from bioqa.models.rankers.batch import Example, collate, make_example
 from bioqa.models.rankers.registry import ARCHITECTURES, encoder_of, place_of, reader_for
-from bioqa.models.text.tokens import DocumentTokens, tokenise_question
+from bioqa.models.text.documents import DocumentTokens
+from bioqa.models.text.tokens import tokenise_question
+from bioqa.models.text.vocabulary import Vocabulary
 
 
 class Reranker:
-    """Thread-safe: ranking changes only a cache of tokenised documents, which has a lock."""
+    """Thread-safe: ranking changes only what is kept of documents' tokens, which has locks."""
 
     def __init__(
         self, loaded: Checkpoint, *, name: str, fingerprint: str = "", cached_documents: int = 20_000
@@ -69,6 +71,14 @@ class Reranker:
     @property
     def calibration(self) -> Calibration:
         return self.checkpoint.calibration
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.checkpoint.vocabulary
+
+    def read_stored_tokens(self, folder: Path) -> None:
+        """Read what `bioqa tokens` stored in an index's folder: scores are the same, and come sooner."""
+        self._tokens.look_in(folder)
 
     @property
     def reads_pieces(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from bioqa.app.answers.emptied import LeftOut, without_each
@@ -63,6 +64,14 @@ def scale_of(ranker: LoadedRanker) -> Scale | None:
     # Not in the protocol: rankers of others keep its promises, and never had this.
     scale: Scale | None = getattr(ranker, "scale", None)
     return scale
+
+
+def read_stored_tokens(ranker: LoadedRanker, folder: Path | None) -> None:
+    """Let the ranker read what `bioqa tokens` stored in an index's folder, if it can."""
+    # Not in the protocol, as the scale is not.
+    read = getattr(ranker, "read_stored_tokens", None)
+    if read is not None and folder is not None:
+        read(folder)
 
 
 class Ranker(LoadedRanker, Protocol):
@@ -496,6 +505,8 @@ class Answerer:
     def __init__(self, index: SearchIndex, ranker: Ranker) -> None:
         self.index = index
         self.ranker = ranker
+        # An index on a server has no folder.
+        read_stored_tokens(ranker, getattr(index, "beside", None))
 
     def answer(self, question: Question, options: SearchOptions = DEFAULT_OPTIONS) -> Answer:
         """Answer one question; white space around it is ignored. Raises IndexUnavailable."""

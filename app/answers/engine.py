@@ -162,7 +162,9 @@ def start_engine(settings: Settings, configure_logs: Callable[[], None]) -> Engi
     """What a ranking process starts with. Raises BioqaError as ``load_rankers`` does."""
     configure_logs()
     index = ReopeningIndex(partial(open_index, settings))
-    return Engine(load_rankers(settings), index, allow_degraded=settings.allow_degraded)
+    # The processes share the cores. Threads of two that wait for each other's cost more than they save.
+    rankers = load_rankers(settings, settings.ranking_processes)
+    return Engine(rankers, index, allow_degraded=settings.allow_degraded)
 
 
 class RankingProcesses:
@@ -178,9 +180,7 @@ class RankingProcesses:
         self._limits = TaskLimits(wall_s=HANGING_S + 10 * settings.ranker_budget_ms / 1000)
         self._text_limits = replace(self._limits, cpu_s=settings.max_request_cpu_s)
         self._allow_degraded = settings.allow_degraded
-        # The processes share the cores. Threads of two that wait for each other's cost more than they save.
-        share = {"torch_threads": max(1, settings.torch_threads // self.count)}
-        starting = partial(start, settings.model_copy(update=share), configure_logs)
+        starting = partial(start, settings, configure_logs)
         self._workers: Workers[_Request, Any] = Workers(starting, self.count, name="ranking")
 
     @property

@@ -5,12 +5,13 @@ Rankers are imported inside functions: torch takes seconds to import, which ``bi
 
 from pathlib import Path
 
-from bioqa.app.answers.answering import Answerer, Ranker
+from bioqa.app.answers.answering import Answerer, Ranker, read_stored_tokens
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Document, Sentence
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer import opening
 from bioqa.indexer.loading.target import LoadTarget
+from bioqa.indexer.search.address import folder_path, is_url
 from bioqa.indexer.search.base import SearchIndex
 
 
@@ -35,11 +36,11 @@ def open_target(settings: Settings, joiner: str = "") -> LoadTarget:
 
 def load_ranker(settings: Settings) -> Ranker:
     """Load the default ranker. Raises BioqaError, naming what is wrong with the checkpoint or the device."""
-    return _load(settings.ranker, settings)
+    return _beside_index(_load(settings.ranker, settings), settings)
 
 
-def load_rankers(settings: Settings) -> list[Ranker]:
-    """Load and warm up the default ranker and the further ones.
+def load_rankers(settings: Settings, processes: int = 1) -> list[Ranker]:
+    """Load and warm up the default ranker and the further ones; so many processes share the cores.
 
     Raises BioqaError, naming what is wrong with a checkpoint or the device, or two rankers of one name.
     """
@@ -49,7 +50,7 @@ def load_rankers(settings: Settings) -> list[Ranker]:
         name = Path(place).name
         if name in loaded:
             raise BioqaError(f"rankers are served by name, but two of {', '.join(places)} are called {name}")
-        loaded[name] = _load(place, settings)
+        loaded[name] = _beside_index(_load(place, settings, processes), settings)
         warm_up(loaded[name])
     return [*loaded.values()]
 
@@ -66,13 +67,18 @@ def warm_up(ranker: Ranker) -> None:
     confidence(question, ranker.rank(question, candidates), ranker.calibration)
 
 
-def _load(place: str, settings: Settings) -> Ranker:
+def _beside_index(ranker: Ranker, settings: Settings) -> Ranker:
+    """The ranker, which reads what is stored beside the index, or will be."""
+    if settings.index is not None and not is_url(settings.index):
+        read_stored_tokens(ranker, folder_path(settings.index))
+    return ranker
+
+
+def _load(place: str, settings: Settings, processes: int = 1) -> Ranker:
     from bioqa.models.answers import baseline
 
     if folder := baseline.folder_of(place):
         return baseline.load(folder)
-
-    import torch
 
     from bioqa.models.cascade import files as cascade_files
     from bioqa.models.encoders.loading import device_of
@@ -80,10 +86,27 @@ def _load(place: str, settings: Settings) -> Ranker:
 
     # A device that is missing is reported even if no ranker has an encoder.
     device_of(settings.device)
-    torch.set_num_threads(settings.torch_threads)
     if folder := cascade_files.folder_of(place):
+        # Before it is loaded: its speed is that of so many threads.
+        _use_threads(settings, processes, encoder=True)
         return cascade_files.load(folder, budget_ms=settings.ranker_budget_ms, device=settings.device)
-    return Reranker.load(place, device=settings.device)
+    ranker = Reranker.load(place, device=settings.device)
+    _use_threads(settings, processes, encoder=ranker.reads_pieces)
+    return ranker
+
+
+_threads_needed = 1
+"""By the rankers that this process has loaded: threads are torch's, not a ranker's."""
+
+
+def _use_threads(settings: Settings, processes: int, *, encoder: bool) -> None:
+    import torch
+
+    global _threads_needed
+    threads = settings.threads(encoder=encoder, processes=processes)
+    if settings.torch_threads is None:
+        threads = _threads_needed = max(_threads_needed, threads)
+    torch.set_num_threads(threads)
 
 
 def open_answerer(settings: Settings) -> Answerer:

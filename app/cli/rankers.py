@@ -135,8 +135,8 @@ def tune(
         raise BioqaError(f"{ranker}: not a cascade, so it has no budget that could be tuned")
     stored = cascade_files.load(folder, device="cpu", as_stored=True)
     asked = _sample_asked()
-    share = max(1, settings.torch_threads // max(1, settings.ranking_processes))
-    for threads in sorted({settings.torch_threads, share}):
+    counts = {settings.threads(encoder=True, processes=n) for n in (1, settings.ranking_processes)}
+    for threads in sorted(counts):
         torch.set_num_threads(threads)
         speed = best_speed(lambda: cascade_files.load(folder, device="cpu", as_stored=True), asked)
         place = keep(stored.fingerprint, speed)

@@ -24,6 +24,8 @@ class ServingIndex:
     """
 
     def __init__(self, path: Path) -> None:
+        self.beside = path
+        """The folder with the files that releases share."""
         self._path = path
         self._lock = threading.Lock()
         self._current = CurrentFolder(path)

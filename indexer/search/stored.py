@@ -75,6 +75,9 @@ class StoredDocument(Document):
     def title_sentences(self) -> int:
         return self._layout[0]
 
+    def sentence_spans(self) -> Sequence[int]:
+        return self._layout[3 : 3 + 2 * self.sentence_count]
+
     def sentence_texts(self) -> list[str]:
         title, abstract = self.title, self.abstract
         return [
@@ -82,10 +85,10 @@ class StoredDocument(Document):
         ]
 
     def _spans(self) -> Iterator[tuple[Section, int, int]]:
-        titles, abstracts, _, *numbers = self._layout
-        begins, ends = numbers[: 2 * (titles + abstracts) : 2], numbers[1 : 2 * (titles + abstracts) : 2]
+        titles, abstracts = self._layout[:2]
+        spans = self.sentence_spans()
         sections: tuple[Section, ...] = (*repeat(_TITLE, titles), *repeat(_ABSTRACT, abstracts))
-        return zip(sections, begins, ends, strict=True)
+        return zip(sections, spans[::2], spans[1::2], strict=True)
 
     def _parts(self) -> Iterator[Part]:
         numbers = self._layout[3 + 2 * self.sentence_count :]

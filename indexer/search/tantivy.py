@@ -37,6 +37,8 @@ from bioqa.indexer.search.wording import Wording
 PMIDS_PER_QUERY = 1000
 """PMIDs looked up by one query."""
 
+DOCUMENTS_PER_PAGE = 50_000
+
 CANNOT_LOCK = "Failed to acquire Lockfile: IoError"
 """tantivy's message if it cannot create a lock file in the folder."""
 
@@ -59,16 +61,18 @@ class TantivyIndex:
     """
 
     def __init__(
-        self, folder: IndexFolder, index: Any, links: Links | None = None, synonyms: Path | None = None
+        self, folder: IndexFolder, index: Any, links: Links | None = None, beside: Path | None = None
     ) -> None:
-        """``links``: the folder in which ``index`` was opened, if it is not ``folder``. ``synonyms``: the one
-        with the file of synonyms, if it is another one."""
+        """``links``: the folder in which ``index`` was opened, if it is not ``folder``. ``beside``: the one
+        with the files beside the index, if it is another one."""
+        self.beside = beside or folder.path
+        """The folder with what `bioqa synonyms` and `bioqa tokens` make."""
         self._folder = folder
         self._index = index
         self._links = links
         self._schema = index.schema
         self._make = QueryMaker(index.schema, lambda heading: self.synonyms().narrower(heading))
-        self._synonyms = SynonymsFile((synonyms or folder.path) / FILE)
+        self._synonyms = SynonymsFile(self.beside / FILE)
         register(index)
         index.config_reader("manual")
         self._sizes: Sizes = ()
@@ -93,8 +97,8 @@ class TantivyIndex:
             return cls(index_folder, tantivy.Index(schema(), str(folder), reuse=True))
 
     @classmethod
-    def open(cls, folder: Path, synonyms: Path | None = None) -> Self:
-        """Open the index in ``folder``, which may be read-only.
+    def open(cls, folder: Path, beside: Path | None = None) -> Self:
+        """Open the index in ``folder``, which may be read-only. ``beside``: as for the constructor.
 
         Raises ``BioqaError`` if there is none that this version can read.
         """
@@ -102,12 +106,12 @@ class TantivyIndex:
         with tantivy_errors(folder):
             check_footers(folder)
             try:
-                return cls(index_folder, tantivy.Index.open(str(folder)), None, synonyms)
+                return cls(index_folder, tantivy.Index.open(str(folder)), None, beside)
             except ValueError as error:
                 if CANNOT_LOCK not in str(error):
                     raise
             links = Links(folder)
-            return cls(index_folder, tantivy.Index.open(str(links.path)), links, synonyms)
+            return cls(index_folder, tantivy.Index.open(str(links.path)), links, beside)
 
     def __enter__(self) -> Self:
         return self
@@ -193,20 +197,30 @@ class TantivyIndex:
         return {document.pmid: document for document in found}
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents in ascending order of PMIDs. Needs about 100 bytes of memory per document."""
+        """Yield all documents in ascending order of PMIDs, as they are when it begins."""
         with tantivy_errors(self._folder.path):
             searcher = self._searcher()
-            everything = searcher.search(
-                tantivy.Query.all_query(),
-                limit=max(1, searcher.num_docs),
-                count=False,
-                order_by_field="pmid",
-                order=tantivy.Order.Asc,
-            )
-        for _, address in everything.hits:
+        last = 0
+        while True:
             with tantivy_errors(self._folder.path):
-                document = from_stored(searcher.doc(address))
-            yield document
+                # In pages: an address for each document of MEDLINE would take gigabytes.
+                query = tantivy.Query.range_query(
+                    self._schema, "pmid", tantivy.FieldType.Integer, lower_bound=last, include_lower=False
+                )
+                page = searcher.search(
+                    query,
+                    limit=DOCUMENTS_PER_PAGE,
+                    count=False,
+                    order_by_field="pmid",
+                    order=tantivy.Order.Asc,
+                ).hits
+            if not page:
+                return
+            for _, address in page:
+                with tantivy_errors(self._folder.path):
+                    document = from_stored(searcher.doc(address))
+                yield document
+            last = page[-1][0]
 
     def stats(self) -> IndexStats:
         with tantivy_errors(self._folder.path):

@@ -24,12 +24,8 @@ from bioqa.models.arrays import Floats, concatenate
 from bioqa.models.features.matching import bm25_scores, match
 from bioqa.models.folders import is_of_kind, written_whole
 from bioqa.models.text import vocabulary as vocabularies
-from bioqa.models.text.tokens import (
-    DocumentTokens,
-    TokenisedDocument,
-    TokenisedQuestion,
-    tokenise_question,
-)
+from bioqa.models.text.documents import DocumentTokens
+from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 
 FORMAT = 1
@@ -125,6 +121,10 @@ class Bm25Ranker:
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each in turn."""
         return [self.rank(question, candidates) for question, candidates in items]
+
+    def read_stored_tokens(self, folder: Path) -> None:
+        """As ``bioqa.models.reranker.Reranker``'s."""
+        self._tokens.look_in(folder)
 
     def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
         """Documents from outside an index as candidates: BM25 with the vocabulary."""

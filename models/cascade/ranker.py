@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from bioqa.models.arrays import Floats, Ints
 from bioqa.models.cascade.encoder import CrossEncoder, Passage
 from bioqa.models.encoders.encoder import processor_has_bfloat16
 from bioqa.models.reranker import Reranker
+from bioqa.models.text.vocabulary import Vocabulary
 
 BUDGET_MS = 1000.0
 
@@ -196,6 +198,15 @@ class Cascade:
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each in turn."""
         return [self.rank(question, candidates) for question, candidates in items]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The first ranker's."""
+        return self.first.vocabulary
+
+    def read_stored_tokens(self, folder: Path) -> None:
+        """As the first ranker's."""
+        self.first.read_stored_tokens(folder)
 
     def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
         """As the first ranker's."""

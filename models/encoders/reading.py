@@ -10,7 +10,7 @@ from bioqa.bioasq.domain import Document
 from bioqa.models.arrays import concatenate
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.inputs import Pieced, Pieces
-from bioqa.models.text.tokens import DocumentCache
+from bioqa.models.text.documents import DocumentCache
 from bioqa.models.text.words import END, words
 
 Reads = Literal["vectors", "pairs", "words"]

@@ -71,14 +71,34 @@ def soft_match(asked: Ints, pieces: Ints, counts: Ints, known: WordPieces) -> So
     closest = np.zeros((len(asked), len(counts)), dtype=np.float32)
     filled = counts > 0
     if len(asked) and filled.any():
-        # For the whole vocabulary at once: cheaper than for each occurrence in the candidates.
-        vectors = torch.from_numpy(known.vectors)
-        cosines = (vectors @ vectors[asked].T).numpy()
+        cosines, rows = _cosines(asked, pieces, known)
         starts = (np.cumsum(counts) - counts)[filled]
-        highest = np.maximum.reduceat(cosines.take(pieces, axis=0), starts, axis=0)
+        highest = np.maximum.reduceat(cosines.take(rows, axis=0), starts, axis=0)
         closest[:, filled] = np.maximum(highest, 0).T
     weights = known.idf[asked]
     return SoftMatches(closest, weights / max(float(weights.sum()), 1e-6))
+
+
+FEW = 64
+"""So many different pieces, or one that is asked for, are multiplied otherwise, with other last digits."""
+
+
+def _cosines(asked: Ints, pieces: Ints, known: WordPieces) -> tuple[Floats, Ints]:
+    """[rows, asked] and [pieces] the row of each piece.
+
+    Once for each different piece: there are ten times as many occurrences in the candidates. A piece's cosine
+    is the same whichever others there are, as it is if the whole vocabulary is multiplied.
+    """
+    vectors = known.vectors
+    of_asked = torch.from_numpy(vectors[asked]).T
+    is_there = np.zeros(len(vectors), dtype=np.bool_)
+    is_there[pieces] = True
+    different = np.flatnonzero(is_there)
+    if len(asked) == 1 or len(different) < FEW:
+        return (torch.from_numpy(vectors) @ of_asked).numpy(), pieces
+    rows = np.empty(len(vectors), dtype=np.int64)
+    rows[different] = np.arange(len(different))
+    return (torch.from_numpy(vectors[different]) @ of_asked).numpy(), rows.take(pieces)
 
 
 def closest_of(matches: SoftMatches, sizes: Ints) -> SoftMatches:

@@ -53,6 +53,8 @@ class KnownStrings:
         self._vocabulary = vocabulary
         self._most = most
         self._lock = Lock()
+        self.begun = 0
+        """How many times it has begun: places are of the same strings as long as this does not change."""
         self._begin()
 
     def __call__(self, strings: Strings) -> tuple[Ints, Runs, Runs, Runs]:
@@ -73,6 +75,7 @@ class KnownStrings:
             return places, self._words.runs(), self._stems.runs(), self._pieces.runs()
 
     def _begin(self) -> None:
+        self.begun += 1
         self._table = Table()
         self._longer: dict[str, int] = {}
         self._characters = 0

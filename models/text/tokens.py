@@ -4,14 +4,13 @@ Packed, not padded: ids of consecutive units are concatenated and lengths mark w
 is computed from a sentence cannot depend on its neighbours in a batch.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bioqa.bioasq.domain import Document
 from bioqa.models.arrays import Booleans, Ints
@@ -19,8 +18,6 @@ from bioqa.models.text.splitting import split
 from bioqa.models.text.strings import KnownStrings
 from bioqa.models.text.vocabulary import STOP, Vocabulary
 from bioqa.models.text.words import END, STOP_WORDS, terms, words
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +36,10 @@ class TokenisedDocument:
     """[sentences]"""
     titles: Booleans
     """[sentences] whether the sentence belongs to the title"""
+
+    def alone(self) -> "TokenisedDocument":
+        """A copy, which keeps nothing of the documents that were tokenised with it in memory."""
+        return TokenisedDocument(*(getattr(self, name).copy() for name in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +72,31 @@ def tokenise_documents(
     texts = [text for document in documents for text in document.sentence_texts()]
     strings = split(texts)
     places, *runs = (known or KnownStrings(vocabulary))(strings)
-    sizes = [document.sentence_count for document in documents]
-    ends = np.cumsum(sizes, dtype=np.int64)
-    of_documents: list[Iterable[Any]] = []
-    for its_runs in runs:
-        ids, string_ends = its_runs.of(places)
-        unit_ends = _reached(string_ends, np.cumsum(strings.counts))
-        of_documents += _cut(ids, _reached(unit_ends, ends)), _cut(np.diff(unit_ends, prepend=0), ends)
-    titles = [document.title_sentences for document in documents]
-    of_documents += (
-        _cut(np.array([*map(len, texts)], dtype=np.int64), ends),
-        (np.arange(size) < title for size, title in zip(sizes, titles, strict=True)),
+    return cut(
+        [its_runs.of(places) for its_runs in runs],
+        strings.counts,
+        np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)),
+        np.array([document.sentence_count for document in documents], dtype=np.int64),
+        np.array([document.title_sentences for document in documents], dtype=np.int64),
     )
+
+
+def cut(
+    joined: Sequence[tuple[Ints, Ints]], strings: Ints, characters: Ints, sentences: Ints, titles: Ints
+) -> list[TokenisedDocument]:
+    """Cut what was computed of many documents together.
+
+    ``joined``: the ids of words, stems and pieces, and where those of each string end; ``strings`` and
+    ``characters`` [sentences of all]; ``sentences`` and ``titles`` [documents]: how many sentences each has,
+    and how many of these its title. The arrays are views: a document's keep all others' in memory.
+    """
+    ends = np.cumsum(sentences, dtype=np.int64)
+    of_documents: list[Iterable[Any]] = []
+    for ids, string_ends in joined:
+        unit_ends = _reached(string_ends, np.cumsum(strings))
+        of_documents += _cut(ids, _reached(unit_ends, ends)), _cut(np.diff(unit_ends, prepend=0), ends)
+    places = np.arange(len(strings)) - np.repeat(ends - sentences, sentences)
+    of_documents += _cut(characters, ends), _cut(places < np.repeat(titles, sentences), ends)
     return [TokenisedDocument(*arrays) for arrays in zip(*of_documents, strict=True)]
 
 
@@ -91,51 +105,6 @@ def _reached(values: Ints, ends: Ints) -> Ints:
     return np.concatenate([[0], values])[ends]
 
 
-def _cut(values: Ints, ends: Ints) -> list[Ints]:
+def _cut(values: npt.NDArray[Any], ends: Ints) -> list[npt.NDArray[Any]]:
     """Of each document."""
-    # Copies: a view would keep the whole batch in memory for as long as one document is cached.
-    return [values[begin:end].copy() for begin, end in pairwise([0, *ends.tolist()])]
-
-
-class DocumentCache(Generic[T]):
-    """Least-recently-used cache of values computed from documents: popular citations are candidates often."""
-
-    def __init__(self, make: Callable[[Sequence[Document]], Sequence[T]], capacity: int) -> None:
-        """``make`` computes the values of several documents at once, in their order."""
-        self._make = make
-        self._capacity = capacity
-        self._known: OrderedDict[tuple[str, str, str], T] = OrderedDict()
-        self._lock = Lock()
-
-    def __call__(self, documents: Sequence[Document]) -> list[T]:
-        # The text rather than the version: PubMed revises most citations without a new version number.
-        keys = [(document.pmid, document.title, document.abstract) for document in documents]
-        found: dict[tuple[str, str, str], T] = {}
-        with self._lock:
-            for key in keys:
-                if (known := self._known.get(key)) is not None:
-                    self._known.move_to_end(key)
-                    found[key] = known
-        missing = {key: document for key, document in zip(keys, documents, strict=True) if key not in found}
-        if missing:
-            made = zip(missing, self._make([*missing.values()]), strict=True)
-            found |= made
-            with self._lock:
-                for key in missing:
-                    # Without a PMID it was sent by a client: of any size, and unlikely to be sent again.
-                    if key[0]:
-                        self._known[key] = found[key]
-                while len(self._known) > self._capacity:
-                    self._known.popitem(last=False)
-        return [found[key] for key in keys]
-
-
-class DocumentTokens:
-    """Tokenises documents and caches those most recently used."""
-
-    def __init__(self, vocabulary: Vocabulary, capacity: int = 20_000) -> None:
-        known = KnownStrings(vocabulary)
-        self._tokenised = DocumentCache(lambda found: tokenise_documents(found, vocabulary, known), capacity)
-
-    def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
-        return self._tokenised(documents)
+    return [values[begin:end] for begin, end in pairwise([0, *ends.tolist()])]

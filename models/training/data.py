@@ -15,7 +15,8 @@ from bioqa.models.features.extractor import FeatureExtractor, Features, Scaling
 from bioqa.models.rankers.batch import Example, make_example
 from bioqa.models.rankers.registry import ARCHITECTURES
 from bioqa.models.rankers.settings import RankerSettings
-from bioqa.models.text.tokens import DocumentTokens, TokenisedDocument, TokenisedQuestion, tokenise_question
+from bioqa.models.text.documents import DocumentTokens
+from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 
 

@@ -46,7 +46,7 @@ def test_every_setting_stands_in_the_table_with_its_default() -> None:
     rows = dict(re.findall(rf"^\| `{PREFIX}(\w+)` \| (.*?) \|", read("settings.md"), re.M))
     defaults = {name: field.default for name, field in Settings.model_fields.items()}
     shown = {name.upper(): "none" if value is None else f"`{value}`" for name, value in defaults.items()}
-    shown["TORCH_THREADS"] = "the cores"
+    shown["TORCH_THREADS"] = "1; with an encoder, the cores"
     shown["RANKING_PROCESSES"] = "the cores, at most 4"
     assert rows == shown
 

@@ -18,7 +18,15 @@ def test_without_any_variable_the_defaults_hold() -> None:
         "127.0.0.1",
         8000,
     )
-    assert 1 <= settings.torch_threads <= 256
+    assert settings.threads(encoder=False) == 1
+    assert 1 <= settings.threads(encoder=True) <= 256
+
+
+def test_processes_share_threads() -> None:
+    settings = Settings(torch_threads=8)
+    assert settings.threads(encoder=False) == settings.threads(encoder=True) == 8
+    assert [settings.threads(encoder=True, processes=n) for n in (0, 1, 3, 9)] == [8, 8, 2, 1]
+    assert Settings().threads(encoder=False, processes=4) == 1
 
 
 def test_variables_are_read_and_options_win(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,8 @@ from bioqa.models.rankers.batch import Batch, collate
 from bioqa.models.rankers.heads import Scores
 from bioqa.models.rankers.registry import ARCHITECTURES, build, settings_of
 from bioqa.models.reranker import Reranker
-from bioqa.models.text.tokens import DocumentTokens, tokenise_question
+from bioqa.models.text.documents import DocumentTokens
+from bioqa.models.text.tokens import tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 from tests.models.encoders.tiny import tiny_encoder
 from tests.models.toys import ToyIndex, toy_settings

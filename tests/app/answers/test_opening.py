@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from bioqa.app import settings as settings_module
+from bioqa.app.answers import opening
 from bioqa.app.answers.answering import scale_of
 from bioqa.app.answers.opening import load_ranker, load_rankers, warm_up
 from bioqa.app.settings import Settings
@@ -86,3 +88,16 @@ def test_the_baseline_is_loaded_without_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
+
+
+def test_threads_are_one_unless_an_encoder_or_a_setting_wants_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+    monkeypatch.setattr(opening, "_threads_needed", 1)
+    monkeypatch.setattr(settings_module, "_cores", lambda: 6)
+    monkeypatch.setattr(torch, "set_num_threads", found.append)
+    load_ranker(Settings())
+    load_rankers(Settings(torch_threads=4), processes=2)
+    load_rankers(Settings(ranker="deep"), processes=2)
+    # The cascade may still be in use.
+    load_ranker(Settings())
+    assert found == [1, 2, 3, 3]

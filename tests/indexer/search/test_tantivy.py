@@ -13,6 +13,7 @@ import pytest
 
 from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Upsert
+from bioqa.indexer.search import tantivy as tantivy_index
 from bioqa.indexer.search.filters import Filters
 from bioqa.indexer.search.interpretation import interpret
 from bioqa.indexer.search.synonyms import FILE, build
@@ -88,6 +89,21 @@ def test_all_documents_in_pmid_order(folder: Path) -> None:
     with TantivyIndex.open(folder) as index:
         assert [d.pmid for d in index.documents()] == ["9", "11", "20", "100"]
         assert documents[0] in index.documents()
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 4])
+def test_documents_come_page_by_page_as_they_were_at_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, page: int
+) -> None:
+    monkeypatch.setattr(tantivy_index, "DOCUMENTS_PER_PAGE", page)
+    make(folder, *(document(n, f"Title {n}.") for n in (3, 1, 2)))
+    with TantivyIndex.open(folder) as index:
+        documents = index.documents()
+        assert next(documents).pmid == "1"
+        make(folder, document(2, "Revised."), document(4, "New."))
+        index.stats()
+        assert [d.title for d in documents] == ["Title 2.", "Title 3."]
+        assert [d.title for d in index.documents()] == ["Title 1.", "Revised.", "Title 3.", "New."]
 
 
 @pytest.fixture

@@ -6,10 +6,12 @@ from itertools import chain
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Document, Response
+from bioqa.models.features import soft
 from bioqa.models.features.extractor import (
     DOCUMENT_FEATURES,
     SENTENCE_FEATURES,
@@ -108,3 +110,20 @@ def test_without_word_pieces_documents_have_none() -> None:
     bare: Vocabulary = replace(VOCABULARY, pieces=None)
     assert not len(tokenise_documents([DOCUMENTS[0]], bare)[0].pieces)
     assert not len(tokenise_question("Which gene?", bare).pieces)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 3000), st.integers(1, 40), st.integers(0, 1000))
+def test_cosines_are_those_of_the_whole_vocabulary_to_the_last_bit(
+    pieces: int, asked: int, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    of_documents = generator.choice(len(MANY.names), pieces)
+    of_question = generator.choice(len(MANY.names), asked, replace=False)
+    cosines, rows = soft._cosines(of_question, of_documents, MANY)
+    vectors = torch.from_numpy(MANY.vectors)
+    whole = (vectors @ vectors[of_question].T).numpy()
+    np.testing.assert_array_equal(cosines[rows], whole[of_documents])
+
+
+MANY = pieces_of(map(str, range(4000)), dimensions=64)

@@ -1,4 +1,3 @@
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from itertools import chain
 
@@ -8,7 +7,7 @@ from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Document, Sentence
 from bioqa.models.arrays import concatenate
-from bioqa.models.text.tokens import DocumentTokens, TokenisedDocument, tokenise_documents, tokenise_question
+from bioqa.models.text.tokens import TokenisedDocument, tokenise_documents, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.text.words import STOP_WORDS, stem, terms, words
 from tests.models.toys import DOCUMENTS, document, pieces_of, vocabulary_of
@@ -114,56 +113,6 @@ def test_any_text_is_cut_at_its_white_space_and_means_the_same(text: str) -> Non
     assert found.pieces.tolist() == [p for term in terms(text) for p in VOCABULARY.pieces.splits[term]]
 
 
-def _words(found: list[TokenisedDocument]) -> list[list[int]]:
-    return [tokens.words.tolist() for tokens in found]
-
-
-def test_the_cache_keeps_the_most_recently_used(vocabulary: Vocabulary) -> None:
-    tokens = DocumentTokens(vocabulary, capacity=2)
-    one, two, three = DOCUMENTS[:3]
-    first = tokens([one, two])
-    assert tokens([one])[0] is first[0]
-    tokens([three])
-    assert tokens([one])[0] is first[0]
-    again = tokens([two])[0]
-    assert again is not first[1]
-    assert again.words.tolist() == first[1].words.tolist()
-
-
-def test_without_a_cache_the_same(vocabulary: Vocabulary) -> None:
-    cached, not_cached = DocumentTokens(vocabulary), DocumentTokens(vocabulary, capacity=0)
-    assert _words(cached(DOCUMENTS)) == _words(not_cached(DOCUMENTS))
-    assert not_cached(DOCUMENTS[:1])[0] is not not_cached(DOCUMENTS[:1])[0]
-
-
-def test_a_revised_document_is_read_anew(vocabulary: Vocabulary) -> None:
-    tokens = DocumentTokens(vocabulary)
-    before = DOCUMENTS[0]
-    after = replace(before, abstract=before.abstract.replace("forty", "eighty"))
-    assert tokens([before])[0].words.tolist() != tokens([after])[0].words.tolist()
-
-
-def test_threads_share_the_cache(vocabulary: Vocabulary) -> None:
-    tokens = DocumentTokens(vocabulary, capacity=3)
-    expected = _words([tokenise_documents([d], vocabulary)[0] for d in DOCUMENTS])
-    with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: _words(tokens(DOCUMENTS)), range(12)))
-    assert found == [expected] * 12
-
-
 def test_concatenating_nothing_gives_integers() -> None:
     assert concatenate([]).dtype == np.int64
     assert concatenate([np.array([1]), np.array([2, 3])]).tolist() == [1, 2, 3]
-
-
-def test_a_document_twice_in_one_call_is_read_once(vocabulary: Vocabulary) -> None:
-    one, two = DOCUMENTS[:2]
-    found = DocumentTokens(vocabulary, capacity=1)([one, two, one])
-    assert found[0] is found[2]
-    assert _words(found) == _words([tokenise_documents([d], vocabulary)[0] for d in (one, two, one)])
-
-
-def test_what_somebody_sent_is_not_kept(vocabulary: Vocabulary) -> None:
-    tokens = DocumentTokens(vocabulary)
-    sent = replace(DOCUMENTS[0], pmid="")
-    assert tokens([sent])[0] is not tokens([sent])[0]
