@@ -3,7 +3,7 @@
 NFKC makes composed letters of decomposed ones, and usual letters of ligatures, full-width and mathematical
 ones; combining marks that no letter is composed with are dropped, as are characters that show nothing (soft
 hyphens, zero-width spaces and joiners, marks of direction). Typographic hyphens and apostrophes become those
-of ASCII.
+of ASCII, and signs such as ™ a space.
 """
 
 import re
@@ -15,7 +15,12 @@ _INVISIBLE = re.compile(
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 _MARKS = re.compile("[\u0300-\u036f\u0483-\u0487\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
-_PLAIN = str.maketrans(dict.fromkeys("‐‑‒–−﹣－", "-") | dict.fromkeys("’ʼ‘`´′＇", "'"))
+_PLAIN = str.maketrans(
+    dict.fromkeys("‐‑‒–−﹣－", "-")
+    | dict.fromkeys("’ʼ‘`´′＇", "'")
+    # For NFKC these are letters, and "Entresto™" would be the word EntrestoTM.
+    | dict.fromkeys("™℠№℡℻", " ")
+)
 
 MARKS = r"[\u0300-\u036F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFE00-\uFE0F\uFEFF]"
 """The commoner ones of the characters that are dropped, as a class of Java's regular expressions."""
@@ -23,7 +28,8 @@ MARKS = r"[\u0300-\u036F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206
 _OTHERWISE = re.compile(
     # What the engines' own folding of accents leaves as it is, or splits a word at.
     f"(?:{_INVISIBLE.pattern}|{_MARKS.pattern}"
-    "|[\u00b5\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u03d0-\u03f5\u1f00-\u1fff\u2100-\u2138\u2160-\u217f"
+    "|[\u00b5\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u03d0-\u03f5\u1f00-\u1fff"
+    "\u2100-\u2115\u2117-\u211f\u2123-\u2138\u2160-\u217f"
     "\ufb00-\ufb4f\uff00-\uffef\U0001d400-\U0001d7ff])"
 )
 _STRING = re.compile(r"\S+")

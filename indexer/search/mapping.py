@@ -33,6 +33,13 @@ DESCRIBING = ["published", METADATA]
 
 ANALYZER = "bioqa"
 
+FLUSH_BYTES = "256mb"
+"""What is written between two flushes; the server's default is up to 10 GB.
+
+As ``_source`` leaves fields out, the server also keeps all that was sent, which is half of an index. Merging
+drops it, but only of documents that were flushed before.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -56,6 +63,7 @@ def index_body(shape: Shape, notes: Mapping[str, Any]) -> dict[str, Any]:
             "number_of_replicas": 0,
             # No automatic refreshes: they cost time while loading, and a commit refreshes.
             "refresh_interval": "-1",
+            "translog": {"flush_threshold_size": FLUSH_BYTES},
             "similarity": {ANALYZER: {"type": "BM25", "k1": shape.k1, "b": shape.b}},
             "analysis": deepcopy(_ANALYSIS),
         },

@@ -19,6 +19,7 @@ from bioqa.bioasq.characters import GREEK, GREEK_NAMES, in_other_forms, normalis
         ("Parkinson’s", "Parkinson's"),
         ("ά-synuclein", "α-synuclein"),
         ("10²", "102"),
+        ("Entresto™, №5", "Entresto ,  5"),
     ],
 )
 def test_it_is_one_form(written: str, one_form: str) -> None:
@@ -45,7 +46,7 @@ def test_only_strings_that_an_index_would_not_find_are_repeated() -> None:
     assert (
         strings_otherwise("Pilocarpine in Sjo\u0308gren – Ménière ± ﬁbrosis (5 µg)") == "Sjögren fibrosis μg)"
     )
-    assert strings_otherwise("Ménière ± 5") == ""
+    assert strings_otherwise("Ménière ± 5") == strings_otherwise("Entresto™, №5") == ""
 
 
 def test_no_form_is_changed_twice() -> None:

@@ -24,6 +24,7 @@ TEXTS = {
     "7": "Imaging of a tumour of the oesophagus in anaemia.",
     "8": "IL6 and alpha-synuclein in Parkinson’s disease.",
     "9": "Unrelated record about knees.",
+    "10": "Sacubitril/Valsartan (Entresto™) after a stroke.",
 }
 DEFINED = "Treatment {} of non-small cell lung cancer (NSCLC) was studied."
 
@@ -81,6 +82,8 @@ def found(index: SearchIndex, question: str) -> list[str]:
         ("Parkinson", "8"),
         ("Parkinson's", "8"),
         ("parkinsn", "8"),
+        ("Entresto", "10"),
+        ("Entresto™", "10"),
     ],
 )
 def test_the_document_is_found_however_it_is_asked_for(index: SearchIndex, question: str, pmid: str) -> None:

@@ -50,6 +50,13 @@ def test_damaged_metadata_is_named(metadata: object) -> None:
         from_source(stored)
 
 
+def test_what_source_leaves_out_is_flushed_often() -> None:
+    """Or merging keeps all that was sent beside it."""
+    body = index_body(Shape(), {})
+    assert body["mappings"]["_source"]["excludes"]
+    assert body["settings"]["translog"] == {"flush_threshold_size": "256mb"}
+
+
 def test_the_stored_form_has_only_fields_of_the_strict_mapping() -> None:
     fields = index_body(Shape(), {})["mappings"]["properties"].keys()
     stored, deleted = json.loads(source(encode(CITED), 5)), json.loads(tombstone(7, 6))
