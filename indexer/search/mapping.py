@@ -10,12 +10,11 @@ from typing import Any
 
 from bioqa.bioasq.characters import MARKS, in_other_forms
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.metadata import NO_METADATA
-from bioqa.indexer.medline.packed import PackedMetadata
+from bioqa.indexer.medline.packed import unpacked
 from bioqa.indexer.search.records import NO_DATE, Described, Record, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 
-FORMAT = 4
+FORMAT = 5
 """Incremented when mapping, analyser or stored form change, so that no index is misread."""
 
 TEXT = "text"
@@ -115,7 +114,8 @@ _PROPERTIES: dict[str, Any] = {
     "title_sentences": {"type": "integer", **_KEPT},
     "abstract_sentences": {"type": "integer", **_KEPT},
     "parts": {"type": "integer", **_KEPT},
-    # See bioqa.indexer.medline.packed. It is neither parsed nor indexed.
+    # See bioqa.indexer.medline.packed. Neither parsed nor indexed. It is text, as lists would be a hundred
+    # objects for each document, and Python's collector would look at all of them again and again.
     METADATA: {"type": "object", "enabled": False},
     # Only in tombstones, which have PMID and order of a deleted document and nothing else.
     "deleted": {"type": "boolean", "index": False},
@@ -150,7 +150,8 @@ def source(record: Record, order: int) -> bytes:
     text = json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode()
     if not record.metadata:
         return text
-    return b'%s,"%s":%s}' % (text[:-1], METADATA.encode(), record.metadata)
+    metadata = json.dumps(record.metadata.decode("utf-8", "surrogatepass"), ensure_ascii=False)
+    return b'%s,"%s":%s}' % (text[:-1], METADATA.encode(), metadata.encode("utf-8", "surrogatepass"))
 
 
 def tombstone(pmid: int, order: int) -> bytes:
@@ -183,8 +184,10 @@ def from_source(stored: Mapping[str, Any]) -> Document:
 
 def described(stored: Mapping[str, Any]) -> Described:
     """Decode what a document says beside its text; it raises as ``from_source`` does."""
-    published, values = stored.get("published"), stored.get(METADATA)
+    published, metadata = stored.get("published"), stored.get(METADATA, "")
+    if not isinstance(metadata, str):
+        raise TypeError("not metadata of bioqa")
     return Described(
         date.fromisoformat(published) if published else None,
-        NO_METADATA if values is None else PackedMetadata.of_values(values),
+        unpacked(metadata.encode("utf-8", "surrogatepass")),
     )

@@ -43,11 +43,17 @@ def test_a_document_comes_back_from_its_stored_form(original: Document) -> None:
     assert from_source(json.loads(source(encode(original), 5))) == original
 
 
-@pytest.mark.parametrize("metadata", [7, "x", {}, [], [None] * 18])
-def test_damaged_metadata_is_named(metadata: object) -> None:
-    stored = json.loads(source(encode(CITED), 5)) | {METADATA: metadata}
+@pytest.mark.parametrize("metadata", ["x", "{}", "[]", "7"])
+def test_damaged_metadata_is_named_when_it_is_looked_at(metadata: str) -> None:
+    document = from_source(json.loads(source(encode(CITED), 5)) | {METADATA: metadata})
     with pytest.raises(DamagedMetadata, match="the index is damaged"):
-        from_source(stored)
+        _ = document.metadata.types
+
+
+@pytest.mark.parametrize("metadata", [7, {}, [None] * 18])
+def test_what_is_no_metadata_is_refused_at_once(metadata: object) -> None:
+    with pytest.raises(TypeError):
+        from_source(json.loads(source(encode(CITED), 5)) | {METADATA: metadata})
 
 
 def test_what_source_leaves_out_is_flushed_often() -> None:
