@@ -32,7 +32,7 @@ DESCRIBING = ["published", METADATA]
 
 ANALYZER = "bioqa"
 
-FLUSH_BYTES = "256mb"
+FLUSH_BYTES = "128mb"
 """What is written between two flushes; the server's default is up to 10 GB.
 
 As ``_source`` leaves fields out, the server also keeps all that was sent, which is half of an index. Merging

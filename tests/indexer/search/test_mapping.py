@@ -60,7 +60,7 @@ def test_what_source_leaves_out_is_flushed_often() -> None:
     """Or merging keeps all that was sent beside it."""
     body = index_body(Shape(), {})
     assert body["mappings"]["_source"]["excludes"]
-    assert body["settings"]["translog"] == {"flush_threshold_size": "256mb"}
+    assert body["settings"]["translog"] == {"flush_threshold_size": "128mb"}
 
 
 def test_the_stored_form_has_only_fields_of_the_strict_mapping() -> None:
