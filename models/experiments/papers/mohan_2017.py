@@ -27,7 +27,7 @@ EXPERIMENT = Experiment(
         System("WMD-Title", "baseline", trained("wmd", MEASURED), seeds=1),
     ),
     measures=("document_map_8", "nDCG@20", "AP", "P@5", "P@10", "P@20"),
-    references=("SevMos-C1",),
+    references=("WMD-Title", "SevMos-C1"),
     tails=2,
     test="t",
 )
