@@ -17,6 +17,7 @@ class LexicalRanker:
     hash = "00" * 32
     calibration = Calibration(4.0, -1.0, 0.5)
     config: Mapping[str, Any] = {"settings": {"ranker": "lexical"}}
+    reads_pieces = False
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
         asked = _words(question)

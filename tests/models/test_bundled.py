@@ -99,9 +99,9 @@ def test_the_deep_one_ranks_and_is_small(asked: dict[str, list[Candidate]]) -> N
     assert {d.document.pmid for d in ranked} == {d.document.pmid for d in cheap}
     assert [d.score for d in ranked] == sorted((d.score for d in ranked), reverse=True)
     again = deep.rank(body, candidates[::-1]).documents
-    assert [(d.document.pmid, d.score) for d in again[:BEST]] == [
-        (d.document.pmid, d.score) for d in ranked[:BEST]
-    ]
+    assert [d.document.pmid for d in again[:BEST]] == [d.document.pmid for d in ranked[:BEST]]
+    # Means over the candidates are sums, whose last digit depends on their order.
+    assert [d.score for d in again[:BEST]] == pytest.approx([d.score for d in ranked[:BEST]], rel=1e-6)
 
 
 def test_the_deep_one_knows_an_answer_from_a_topic() -> None:

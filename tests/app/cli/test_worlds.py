@@ -65,6 +65,7 @@ ARGUMENTS: dict[str, list[object]] = {
     "trec golden": ["qrels", "-o", "from-qrels"],
     "cite": [90000001],
     "synonyms": ["descriptors"],
+    "tokens": [],
     "ranker show": ["soft"],
     "ranker tune": ["deep"],
     "ranker calibrate": ["checkpoint", "--dev", "golden"],
