@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from bioqa.bioasq import secret
 from tests import elastic_server
+
+# What a test takes depends on what else the machine does; speed is measured in bench/.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
