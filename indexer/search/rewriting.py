@@ -8,6 +8,7 @@ are rewritten, too. Only what the ranker reads is changed: sentences stay the sa
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from bioqa.bioasq.characters import GREEK, GREEK_NAMES, normalised
 from bioqa.bioasq.domain import Document, Section, Sentence
@@ -15,6 +16,7 @@ from bioqa.indexer.search.reading import Abbreviated, Piece, Reading, Ways, as_a
 
 _GREEK_LETTER = re.compile("|".join(GREEK_NAMES))
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_SPACE = re.compile(r"[\s-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class _Way:
         return self.old in text
 
     def replaced(self, text: str) -> str:
-        return _pattern(self.old).sub(self.new.replace("\\", r"\\"), text)
+        return _pattern(self.old).sub(_literally(self.new), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,11 @@ class _Form:
     """Whether ``old`` is the abbreviation, whose case counts: aids are not AIDS."""
 
     def concerns(self, text: str) -> bool:
-        old, new = _form(self.old.lower()), _form(self.new.lower())
-        return old.search(text) is not None and new.search(text) is None
+        return _has_form(text, self.old.lower()) and not _has_form(text, self.new.lower())
 
     def replaced(self, text: str) -> str:
         flags = 0 if self.abbreviates else re.IGNORECASE
-        return _form(self.old, flags).sub(self.new.replace("\\", r"\\"), text)
+        return _form(self.old, flags).sub(_literally(self.new), text)
 
 
 _Change = _Way | _Form
@@ -131,10 +132,21 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])", re.IGNORECASE)
 
 
+def _has_form(text: str, form: str) -> bool:
+    # Most texts do not even have its first word, which is found much faster.
+    return _SPACE.split(form)[0] in text and _form(form).search(text) is not None
+
+
+@lru_cache(maxsize=256)
 def _form(text: str, flags: int = 0) -> re.Pattern[str]:
     """With spaces or hyphens between the words, and perhaps an s at the end."""
-    words = r"[\s-]+".join(map(re.escape, re.split(r"[\s-]+", text)))
+    words = r"[\s-]+".join(map(re.escape, _SPACE.split(text)))
     return re.compile(rf"(?<![^\W_]){words}s?(?![^\W_])", flags)
+
+
+def _literally(text: str) -> str:
+    """As a replacement in ``re``."""
+    return text.replace("\\", r"\\")
 
 
 def _document(document: Document, text: str, changes: Iterable[_Change]) -> Document:
