@@ -5,6 +5,7 @@ the one task that it had, and is replaced; so is one that takes too long. What k
 growing intervals.
 """
 
+import gc
 import logging
 import os
 import pickle
@@ -279,6 +280,7 @@ def serve() -> None:
         work = _attempt(start, outgoing)
         if work is None:
             return
+        processes.keep_loaded()
         processes.send(outgoing, None)
         if memory_bytes is not None:
             most = _data_bytes() + memory_bytes
@@ -293,6 +295,8 @@ def serve() -> None:
             del task
             processes.send(outgoing, outcome)
             del outcome
+            if not gc.isenabled():
+                gc.collect()  # by whoever does not want it while a task is done
 
 
 BEHIND = 5

@@ -40,18 +40,15 @@ def start_parser(modules: Sequence[str]) -> Callable[[tuple[Callable[..., Any], 
     """What a parsing process starts with: it calls functions, of these modules as a rule."""
     for module in modules:
         import_module(module)  # here, so that it does not count as the first task's work
-    # JSON has no cycles, and looking for some takes longer than parsing millions of objects.
+    # JSON has no cycles, and looking for some takes longer than parsing millions of objects: that is done
+    # between tasks.
     gc.disable()
     return _call
 
 
 def _call(task: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
     what, arguments = task
-    try:
-        return what(*arguments)
-    finally:
-        del task, arguments
-        gc.collect()
+    return what(*arguments)
 
 
 class Parsers:

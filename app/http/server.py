@@ -20,6 +20,7 @@ from bioqa.app.http.listening import cannot_listen
 from bioqa.app.http.protocol import BoundedProtocol, ConnectionLimits, Connections
 from bioqa.app.settings import Settings
 from bioqa.bioasq.errors import BioqaError
+from bioqa.bioasq.processes import keep_loaded
 
 CLOSING_S = 5
 """Seconds for sending the last responses, after draining."""
@@ -64,6 +65,7 @@ class Server(uvicorn.Server):
             raise _start_failed() from stop
         if self.lifespan.should_exit:  # older versions of uvicorn return
             raise _start_failed()
+        keep_loaded()
         for each in sockets or ():
             host, port = each.getsockname()[:2]
             log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)

@@ -1,5 +1,6 @@
 """Processes that do work: what they return, how they die, how they are replaced."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -26,6 +27,10 @@ class Unportable(Exception):
 
     def __init__(self, one: str, two: str) -> None:
         super().__init__(one)
+
+
+class LeftBehind:
+    """Part of a cycle that nothing refers to."""
 
 
 def start(log: Path | None = None) -> Callable[[Task], object]:
@@ -66,6 +71,15 @@ def do(task: Task) -> object:
             return False
         case "niceness":
             return os.nice(0)
+        case "frozen":
+            return gc.get_freeze_count()
+        case "leave a cycle":
+            gc.disable()
+            left: list[object] = [LeftBehind()]
+            left.append(left)
+            return None
+        case "left behind":
+            return sum(isinstance(each, LeftBehind) for each in gc.get_objects())
         case "print":
             print(value)  # noqa: T201
             os.write(1, value.encode())
@@ -126,6 +140,19 @@ def test_the_processes_let_others_run_first(made: Make) -> None:
     pool = made()
     pool.open()
     assert pool.call(("niceness", None)) >= min(19, os.nice(0) + 1)
+
+
+def test_what_was_loaded_is_not_looked_through_for_garbage(made: Make) -> None:
+    pool = made()
+    pool.open()
+    assert pool.call(("frozen", None)) > 10_000
+
+
+def test_garbage_that_is_not_collected_during_a_task_is_after_it(made: Make) -> None:
+    pool = made()
+    pool.open()
+    pool.call(("leave a cycle", None))
+    assert pool.call(("left behind", None)) == 0
 
 
 def test_what_the_work_raises_is_raised_here_and_the_process_stays(made: Make) -> None:

@@ -167,7 +167,7 @@ def test_a_list_is_counted_before_it_is_looked_at() -> None:
 def test_a_request_that_takes_too_much_is_refused_by_name(
     answerer: Answerer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    settings = Settings(ranking_processes=1, max_request_cpu_s=0.2, data_dir=tmp_path)
+    settings = Settings(ranking_processes=1, max_request_cpu_s=0.05, data_dir=tmp_path)
     with TestClient(create_app(settings, answerer)) as client:
         body: dict[str, Any] = {"submission": {"questions": [[]] * 2_000_000}}
         answer = client.post("/v1/bioasq/validate", json=body)

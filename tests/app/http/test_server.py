@@ -1,5 +1,6 @@
 """The server told to end, and a start that fails."""
 
+import gc
 import socket
 import threading
 from pathlib import Path
@@ -74,7 +75,9 @@ def test_an_application_that_does_not_start(answerer: Answerer) -> None:
         server_of(app, Settings(port=0)).run()
 
 
-def test_where_it_listens_is_logged(answerer: Answerer, caplog: pytest.LogCaptureFixture) -> None:
+def test_where_it_listens_is_logged_and_what_was_loaded_is_kept(
+    answerer: Answerer, caplog: pytest.LogCaptureFixture
+) -> None:
     settings = Settings(port=0)
     server = server_of(create_app(settings, answerer), settings)
     (bound,) = listen("127.0.0.1", 0)
@@ -85,6 +88,7 @@ def test_where_it_listens_is_logged(answerer: Answerer, caplog: pytest.LogCaptur
         until(lambda: server.started)
         server.should_exit = True
         thread.join(30)
+    assert gc.get_freeze_count() > 10_000
     assert f"listening on http://127.0.0.1:{port}" in caplog.text
 
 
