@@ -15,15 +15,20 @@ _INVISIBLE = re.compile(
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 _MARKS = re.compile("[\u0300-\u036f\u0483-\u0487\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
-_PLAIN = str.maketrans(
+_PLAIN = (
     dict.fromkeys("‐‑‒–−﹣－", "-")
     | dict.fromkeys("’ʼ‘`´′＇", "'")
     # For NFKC these are letters, and "Entresto™" would be the word EntrestoTM.
     | dict.fromkeys("™℠№℡℻", " ")
 )
+_TYPOGRAPHIC = re.compile(f"[{''.join(_PLAIN)}]")
 
 MARKS = r"[\u0300-\u036F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFE00-\uFE0F\uFEFF]"
 """The commoner ones of the characters that are dropped, as a class of Java's regular expressions."""
+
+_GREEK_ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff]")
+_UNUSUAL = re.compile("|".join(each.pattern for each in (_TYPOGRAPHIC, _INVISIBLE, _MARKS, _GREEK_ACCENTED)))
+"""What is left of such characters after NFKC."""
 
 _OTHERWISE = re.compile(
     # What the engines' own folding of accents leaves as it is, or splits a word at.
@@ -44,8 +49,15 @@ def normalised(text: str) -> str:
     """The text in one form; its offsets are not those of the original."""
     if text.isascii():
         return text
-    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text.translate(_PLAIN))).translate(_PLAIN)
-    return _without_greek_accents(_MARKS.sub("", text))
+    return _UNUSUAL.sub(_usual, unicodedata.normalize("NFKC", _TYPOGRAPHIC.sub(_usual, text)))
+
+
+def _usual(found: re.Match[str]) -> str:
+    """What one character becomes."""
+    character = found.group()
+    if (plain := _PLAIN.get(character)) is not None:
+        return plain
+    return unicodedata.normalize("NFD", character)[0] if _GREEK_ACCENTED.match(character) else ""
 
 
 def strings_otherwise(text: str) -> str:
@@ -72,14 +84,6 @@ def in_other_forms() -> Iterator[tuple[str, str]]:
         if made != character and made.strip() and made.isalnum():
             yield character, made
 
-
-def _without_greek_accents(text: str) -> str:
-    if not _GREEK_ACCENTED.search(text):
-        return text
-    return _GREEK_ACCENTED.sub(lambda m: unicodedata.normalize("NFD", m.group())[0], text)
-
-
-_GREEK_ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff]")
 
 GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η",

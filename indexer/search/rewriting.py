@@ -6,7 +6,7 @@ are rewritten, too. Only what the ranker reads is changed: sentences stay the sa
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -16,6 +16,7 @@ from bioqa.indexer.search.reading import Abbreviated, Piece, Reading, Ways, as_a
 
 _GREEK_LETTER = re.compile("|".join(GREEK_NAMES))
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_LAST_LETTERS = re.compile(r"[^\W\d_]+\Z")
 _SPACE = re.compile(r"[\s-]+")
 
 
@@ -96,15 +97,23 @@ def _piece(piece: Piece, texts: Sequence[str], changes: dict[_Change, None]) -> 
 
 def _with_possessives(question: str, texts: Sequence[str]) -> str:
     """The question with "Crohn's disease" for "Crohn disease", if most of the documents have it so."""
-    everything = "\n".join(texts)
+    there = {*_possessives("\n".join(texts))}
     usual = []
     for word in dict.fromkeys(_WORD.findall(question)):
-        if (possessive := f"{word.lower()}'s") in everything:
+        if word.lower() in there:
+            possessive = f"{word.lower()}'s"
             alone = re.compile(rf"(?<![^\W_]){word.lower()}(?!'s|[^\W_])")
             having = sum(_has(text, possessive) for text in texts)
             if having > sum(alone.search(text) is not None for text in texts):
                 usual.append(word)
     return re.sub(rf"\b({'|'.join(usual)})\b(?!')", r"\1's", question) if usual else question
+
+
+def _possessives(text: str) -> Iterator[str]:
+    """The words that have 's in a text."""
+    for before in text.split("'s")[:-1]:
+        if found := _LAST_LETTERS.search(before[before.rfind(" ") + 1 :]):
+            yield found.group()
 
 
 def _chosen(ways: Ways, texts: Sequence[str], changes: dict[_Change, None]) -> str:
