@@ -64,7 +64,7 @@ class ElasticEvidence:
             {
                 "size": BEST,
                 "_source": False,
-                "query": _among({"match": {TEXT: {"query": text, "operator": "and"}}}, context),
+                "query": _among(_having(text), context),
             }
             for text in texts
         ]
@@ -95,6 +95,11 @@ class ElasticEvidence:
         (answer,) = self._ask([search])
         buckets = answer["aggregations"]["counts"]["buckets"]
         return [int(buckets[str(number)]["doc_count"]) for number in range(len(queries))]
+
+
+def _having(text: str) -> dict[str, Any]:
+    """Documents with all words of a text: if they are stop words alone, all documents."""
+    return {"match": {TEXT: {"query": text, "operator": "and", "zero_terms_query": "all"}}}
 
 
 def _among(having: Mapping[str, Any], context: str) -> dict[str, Any]:

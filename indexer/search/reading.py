@@ -17,7 +17,8 @@ from bioqa.bioasq.spelling import spelt_otherwise
 from bioqa.indexer.medline.abbreviations import definitions
 from bioqa.indexer.search.corrections import correctable, corrected
 from bioqa.indexer.search.defined import long_key, short_key
-from bioqa.indexer.search.evidence import Definition, Evidence, rarity
+from bioqa.indexer.search.evidence import Evidence, rarity
+from bioqa.indexer.search.meanings import Meaning, is_usual, of_abbreviation, of_long_form
 from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.indexer.search.synonyms import NO_SYNONYMS, Synonyms
 from bioqa.indexer.search.wording import Best, Every, Wording, Words
@@ -31,40 +32,11 @@ MAX_PARTS = 5
 LONGEST_PHRASE = 10
 """Words of a long form, or of a synonym."""
 
-LEAST_DEFINED = 3
-"""Definitions of an abbreviation that count as usage."""
-
-SURE = 0.8
-"""Share of the definitions that one of them must have to be taken without regard to the context."""
-
-MARGIN = 1.1
-"""How much better than the next one a long form must fit the context otherwise."""
-
-MOST_SPELLINGS = 4
-"""Of one long form, whose fit to the context is looked up."""
-
-FITTING = 0.3
-"""How well documents that have the long form, too, must fit the context, compared to those that have the
-abbreviation: MMR is mismatch repair, but not beside "vaccine"."""
-
 COMMON = 3.0
 """An abbreviation in this many times the documents of its long form is the word for it (DNA)."""
 
-RIVAL = 0.1
-"""A long form with fewer than this share of another one's documents is no rival to it."""
-
 LONGEST_READ = 6
 """Words of a long form that a ranker reads."""
-
-PREVAILING = 5.0
-"""An abbreviation in this many times the documents is read by rankers even where the long form was asked."""
-
-PREVAILING_NAME = 1.5
-"""The same for names with digits: FGFR3."""
-
-GENERAL = 12.0
-"""A long form in more than this many times the documents of its abbreviation is a general phrase, of which
-the abbreviation means a special case: BRCA, and breast cancer."""
 
 SYNONYM_WEIGHT = 0.5
 
@@ -72,6 +44,8 @@ _STOP = frozenset(STOP_WORDS)
 _CHUNK = re.compile(r"(?!(?<=[^\W\d_]')s\b)[^\W_]+(?:-[^\W_]+)*")
 """Without the s of a possessive, which is no word of its own."""
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_])'s\b")
+_CAPITALS = re.compile("(?!AND|OR|NOT)[A-Z]{2,4}")
+"""A short word in capitals, but no operator."""
 _PART = re.compile(r"[Ͱ-Ͽ]|[^\W_Ͱ-Ͽ]+")
 _JOINED = re.compile(rf"([A-Za-z]{{2,}})([0-9]{{1,4}})|([A-Z]{{2,}}[A-Z0-9]*)({'|'.join(GREEK)})")
 
@@ -113,6 +87,8 @@ class Abbreviated:
     asked_long: bool
     read_long: bool
     """Whether a ranker reads the long form."""
+    dominant: bool
+    """Whether the abbreviation nearly always has this long form."""
 
 
 Piece = str | Ways | Abbreviated
@@ -178,7 +154,12 @@ class _Chunk:
 
 
 def _chunks(text: str) -> list[_Chunk]:
-    return [_Chunk(found.group(), found.start(), found.end()) for found in _CHUNK.finditer(text)]
+    chunks = [_Chunk(found.group(), found.start(), found.end()) for found in _CHUNK.finditer(text)]
+    if not text.isupper():
+        # "Treatment of ALL" in capitals means leukaemia.
+        for chunk in chunks[1:]:
+            chunk.stop &= not _CAPITALS.fullmatch(chunk.text)
+    return chunks
 
 
 def _parts(chunk: str) -> Iterator[str]:
@@ -368,23 +349,23 @@ class _Reader:
 
     # Abbreviations
 
-    def _long_forms(self, chunks: Sequence[_Chunk]) -> dict[int, tuple["_Meant", int]]:
+    def _long_forms(self, chunks: Sequence[_Chunk]) -> dict[int, tuple[Meaning, int]]:
         """What long forms in the question are abbreviated to, by the first chunk, and their chunks."""
         phrases = self._phrases(chunks, shortest=2)
         known = self._evidence.definitions((), {*phrases.values()})
         others = self._evidence.definitions({short_key(each.short) for each in known}, ()) if known else ()
         taken: set[int] = set()
-        found: dict[int, tuple[_Meant, int]] = {}
+        found: dict[int, tuple[Meaning, int]] = {}
         for (begin, length), key in phrases.items():
             numbers = range(begin, begin + length)
-            if taken.isdisjoint(numbers) and (meant := _usual(key, known, others)):
+            if taken.isdisjoint(numbers) and (meant := of_long_form(key, known, others)):
                 taken.update(numbers)
                 found[begin] = meant, length
         return found
 
     def _short_forms(
-        self, chunks: Sequence[_Chunk], long: Mapping[int, tuple["_Meant", int]]
-    ) -> dict[int, "_Meant"]:
+        self, chunks: Sequence[_Chunk], long: Mapping[int, tuple[Meaning, int]]
+    ) -> dict[int, Meaning]:
         """What abbreviations in the question mean, by their chunk."""
         taken = {begin + more for begin, (_, length) in long.items() for more in range(length)}
         # What the question itself defines means nothing else, and has its long form there.
@@ -400,13 +381,16 @@ class _Reader:
         }
         shorts = {number: key for number, key in shorts.items() if key not in defined}
         known = self._evidence.definitions({*shorts.values()}, ()) if shorts else ()
-        found: dict[int, _Meant] = {}
+        found: dict[int, Meaning] = {}
         for number, key in shorts.items():
             text = chunks[number].text
             context = " ".join(chunk.text for chunk in chunks if not chunk.stop and chunk.text != text)
-            if meant := self._meant(text, [each for each in known if short_key(each.short) == key], context):
+            own = [each for each in known if short_key(each.short) == key]
+            if meant := of_abbreviation(text, own, context, self._evidence):
                 found[number] = meant
-        return found
+        longs = {long_key(meant.long) for meant in found.values()}
+        of_longs = self._evidence.definitions((), longs) if longs else ()
+        return {number: meant for number, meant in found.items() if is_usual(meant, of_longs)}
 
     def _phrases(self, chunks: Sequence[_Chunk], shortest: int) -> dict[tuple[int, int], str]:
         """Keys of phrases by their first chunk and number of chunks, the longest first."""
@@ -420,44 +404,7 @@ class _Reader:
             and sum(len(chunk.parts) for chunk in chunks[begin : begin + length]) >= shortest
         }
 
-    def _meant(self, short: str, found: Sequence[Definition], context: str) -> "_Meant | None":
-        """The long form that an abbreviation has in this question; None if that is not clear."""
-        senses = _senses(found)
-        total = sum(sense.documents for sense in senses)
-        senses = [sense for sense in senses if sense.documents > 1][:8]
-        if total < LEAST_DEFINED or not senses:
-            return None
-        alone, fits = self._fits(short, senses, found, context)
-        best = max(
-            range(len(senses)), key=lambda number: (round(fits[number], 1), senses[number].documents, -number)
-        )
-        sense = senses[best]
-        dominant = _alike(sense, senses) >= SURE * total
-        if sense.documents < LEAST_DEFINED or fits[best] < FITTING * alone:
-            return None
-        rivals = [
-            fit
-            for fit, other in zip(fits, senses, strict=True)
-            if other is not sense and other.documents >= RIVAL * sense.documents
-        ]
-        clear = fits[best] > 0 and fits[best] >= MARGIN * max(rivals, default=0.0)
-        return _Meant(sense.short, sense.long, dominant) if clear or dominant else None
-
-    def _fits(
-        self, short: str, senses: Sequence[Definition], found: Sequence[Definition], context: str
-    ) -> tuple[float, list[float]]:
-        """How well the context fits documents with the abbreviation; and those with each long form, too, in
-        the spelling that fits best."""
-        written = [
-            [each.long for each in found if long_key(each.long) == long_key(sense.long)][:MOST_SPELLINGS]
-            for sense in senses
-        ]
-        texts = [short, *(f"{short} {long}" for longs in written for long in longs)]
-        alone, *fits = self._evidence.fit(texts, context)
-        rest = iter(fits)
-        return alone, [max(next(rest) for _ in longs) for longs in written]
-
-    def _abbreviated(self, meant: "_Meant", asked: str, *, asked_long: bool, pieces: list[Piece]) -> Wording:
+    def _abbreviated(self, meant: Meaning, asked: str, *, asked_long: bool, pieces: list[Piece]) -> Wording:
         """An abbreviation or its long form, of which the better one counts; its piece is appended."""
         short, long = (meant.short, asked) if asked_long else (asked, meant.long)
         chunks = _chunks(long)
@@ -486,13 +433,12 @@ class _Reader:
         word = len(chunks) == 1 and written < self._counts[short]
         name = word or len(chunks) > LONGEST_READ or _like_name(short)
         if asked_long:
-            rather = PREVAILING_NAME if _like_name(short) else PREVAILING
-            read_long = not (meant.dominant and ratio > rather)
+            read_long = not (meant.dominant and ratio > (1.0 if _like_name(short) else COMMON))
         else:
             there = long_key(meant.long) in long_key(self._text)
-            read_long = not (common or name or there) and written <= GENERAL * self._counts[short]
+            read_long = not (common or name or there)
         parts = tuple(text for text in texts if text != "")
-        pieces.append(Abbreviated(short_ways, parts, asked_long, read_long))
+        pieces.append(Abbreviated(short_ways, parts, asked_long, read_long, meant.dominant))
         self._expand("abbreviation", asked, [short if asked_long else long])
         of_long = Every(tuple(words), weight)
         return Best((of_long, wording)) if wording is not None else of_long
@@ -515,16 +461,6 @@ class _Reader:
         return wordings
 
 
-@dataclass(frozen=True, slots=True)
-class _Meant:
-    """An abbreviation and its long form."""
-
-    short: str
-    long: str
-    dominant: bool
-    """Whether the abbreviation nearly always has this long form."""
-
-
 def _like_abbreviation(text: str) -> bool:
     """ "AIDS" and "mTOR" look like one, "Aids" and "aids" are words."""
     return len(text) <= 12 and (
@@ -533,43 +469,5 @@ def _like_abbreviation(text: str) -> bool:
 
 
 def _like_name(short: str) -> bool:
-    return short[0].islower() or any(map(str.isdigit, short))
-
-
-def _alike(sense: Definition, senses: Iterable[Definition]) -> int:
-    """Documents that define the abbreviation so, or nearly so: "breast cancer gene" is no other meaning of
-    BRCA than "breast cancer"."""
-    return sum(each.documents for each in senses if each.long in sense.long or sense.long in each.long)
-
-
-def _senses(found: Iterable[Definition]) -> list[Definition]:
-    """Definitions whose long forms differ in spelling only become one; the most frequent first."""
-    groups: dict[str, list[Definition]] = {}
-    for each in found:
-        groups.setdefault(long_key(each.long), []).append(each)
-    return sorted(map(_together, groups.values()), key=lambda each: (-each.documents, each.long))
-
-
-def _together(group: Sequence[Definition]) -> Definition:
-    usual = max(group, key=lambda each: (each.documents, each.long))
-    return Definition(usual.short, usual.long, sum(each.documents for each in group))
-
-
-def _usual(key: str, known: Iterable[Definition], of_shorts: Iterable[Definition]) -> _Meant | None:
-    """The abbreviation of a long form; None if it has none that is usual.
-
-    Either the long form has nearly always this one, or this one has nearly always the long form."""
-    groups: dict[str, list[Definition]] = {}
-    for each in known:
-        if long_key(each.long) == key:
-            groups.setdefault(short_key(each.short), []).append(each)
-    found = sorted(map(_together, groups.values()), key=lambda each: (-each.documents, each.short))
-    total = sum(each.documents for each in found)
-    for each in found:
-        of_short = short_key(each.short)
-        uses = [other for other in of_shorts if short_key(other.short) == of_short]
-        alike = max(each.documents, _alike(each, uses))
-        dominant = alike >= SURE * sum(other.documents for other in uses)
-        if each.documents >= LEAST_DEFINED and (each.documents >= SURE * total or dominant):
-            return _Meant(each.short, each.long, dominant)
-    return None
+    """ "FGFR3", "circRNA" and "RNAseq", but not "MSCs"."""
+    return any(map(str.isdigit, short)) or any(map(str.islower, short.removesuffix("s")))

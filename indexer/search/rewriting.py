@@ -9,10 +9,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice, product
 
 from bioqa.bioasq.characters import GREEK, GREEK_NAMES, normalised
 from bioqa.bioasq.domain import Document, Section, Sentence
-from bioqa.indexer.search.reading import Abbreviated, Piece, Reading, Ways, as_asked
+from bioqa.indexer.search.reading import Abbreviated, Piece, Reading, Ways
+
+MOST_SPELLINGS = 8
+"""Of an abbreviation or a long form, that are rewritten."""
 
 _GREEK_LETTER = re.compile("|".join(GREEK_NAMES))
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -87,12 +91,20 @@ def _piece(piece: Piece, texts: Sequence[str], changes: dict[_Change, None]) -> 
             return piece
         case Ways():
             return _chosen(piece, texts, changes)
-        case Abbreviated(short, long, asked_long, read_long):
+        case Abbreviated(short, long, asked_long, read_long, dominant):
             read = "".join(_piece(part, texts, changes) for part in (long if read_long else (short,)))
-            if not asked_long:
-                other = as_asked((short,) if read_long else long)
-                changes[_Form(other, read, abbreviates=read_long)] = None
+            # Where a long form was asked, documents with only an abbreviation of several meanings stay
+            # as they are: to rewrite those, too, costs .008 of document MAP on development questions.
+            if dominant or not asked_long:
+                for other in _spellings((short,) if read_long else long):
+                    changes[_Form(other, read, abbreviates=read_long)] = None
             return read
+
+
+def _spellings(pieces: Sequence[str | Ways]) -> Iterator[str]:
+    """What is written in these pieces, in all ways, or the first ones if there are many."""
+    texts = [(piece,) if isinstance(piece, str) else piece.texts for piece in pieces]
+    yield from map("".join, islice(product(*texts), MOST_SPELLINGS))
 
 
 def _with_possessives(question: str, texts: Sequence[str]) -> str:
@@ -124,7 +136,7 @@ def _chosen(ways: Ways, texts: Sequence[str], changes: dict[_Change, None]) -> s
     by_lower = {text.lower(): text for text in reversed(named)}
     counts = {lower: sum(_has(text, lower) for text in texts) for lower in sorted(by_lower)}
     most = max(counts, key=counts.__getitem__)
-    chosen = by_lower[most] if counts[most] else ways.texts[0]
+    chosen = by_lower[most] if counts[most] else named[0]
     for text in ways.texts:
         for old in dict.fromkeys((text.lower(), text.lower().replace("-", " "))):
             if len(ways.texts) > 1 and old != chosen.lower():

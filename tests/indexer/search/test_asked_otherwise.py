@@ -103,6 +103,32 @@ def test_abbreviations_are_learned_and_follow_deletions(index: SearchIndex) -> N
     assert index.search(index.read("NSCLC").wording) == []
 
 
+AMBIGUOUS = {
+    "30": "Relapses of multiple sclerosis (MS) under ocrelizumab.",
+    "40": "Spectra of peptides by mass spectrometry (MS).",
+    "50": "Relapses of acute lymphoblastic leukaemia (ALL).",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Does ocrelizumab prevent relapses of MS?", [("multiple sclerosis",)]),
+        ("Spectra of peptides by MS", [("mass spectrometry",)]),
+        ("Which relapses of ALL are late?", [("acute lymphoblastic leukaemia",)]),
+        ("MS", []),
+    ],
+)
+def test_the_rest_of_the_question_decides_what_an_abbreviation_means(
+    index: SearchIndex, question: str, expected: list[tuple[str]]
+) -> None:
+    for pmid, text in AMBIGUOUS.items():
+        index.apply([Upsert(_document(str(int(pmid) + more), text)) for more in range(5)])
+    index.commit()
+    expansions = index.read(question).expansions
+    assert [each.also for each in expansions if each.why == "abbreviation"] == expected
+
+
 def test_a_correction_is_told(index: SearchIndex) -> None:
     reading = index.read("Pilocarpin for uveittis")
     assert {(each.word, each.correction) for each in reading.corrections} == {

@@ -151,6 +151,32 @@ def test_a_meaning_that_does_not_fit_is_not_taken() -> None:
     assert also(read("The MMR vaccine against viruses", evidence)) == {}
 
 
+def test_what_is_another_things_abbreviation_as_a_rule_is_left_alone() -> None:
+    cancer, gene = "breast cancer (BC) of men", "breast cancer (BRCA) and a gene"
+    evidence = TextEvidence(cancer, gene, times={cancer: 9, gene: 3})
+    assert also(read("a test for BC", evidence)) == {"BC": ("breast cancer",)}
+    assert also(read("a test for BRCA", evidence)) == {}
+
+
+LEUKAEMIA = "relapse of acute lymphoblastic leukaemia (ALL) and (OR) of all other kinds"
+
+
+@pytest.mark.parametrize("question", ["relapse of ALL", "Which drugs prevent relapse of ALL?"])
+def test_a_stop_word_in_capitals_may_be_an_abbreviation(question: str) -> None:
+    evidence = TextEvidence(LEUKAEMIA, times={LEUKAEMIA: 5})
+    assert also(read(question, evidence)) == {"ALL": ("acute lymphoblastic leukaemia",)}
+
+
+@pytest.mark.parametrize("question", ["RELAPSE OF ALL", "ALL relapses", "relapse of All", "relapse of all"])
+def test_a_stop_word_is_none_at_the_beginning_or_where_all_is_in_capitals(question: str) -> None:
+    assert also(read(question, TextEvidence(LEUKAEMIA, times={LEUKAEMIA: 5}))) == {}
+
+
+def test_operators_are_no_abbreviations() -> None:
+    ratio = "an odds ratio (OR) of relapses"
+    assert also(read("relapses OR deaths", TextEvidence(ratio, times={ratio: 5}))) == {}
+
+
 def test_a_rare_definition_is_no_usage() -> None:
     assert also(read("Treatment of NSCLC", TextEvidence(LUNG, times={LUNG: 2}))) == {}
 
@@ -174,7 +200,18 @@ def test_a_ranker_reads_a_long_form_that_is_written_as_often() -> None:
 def test_a_ranker_reads_an_abbreviation_that_is_written_more_often() -> None:
     evidence = TextEvidence(SCLEROSIS, "MS", times={SCLEROSIS: 9, "MS": 25})
     assert not read_by_rankers("ocrelizumab for relapses of MS", evidence)
-    assert read_by_rankers("ocrelizumab for relapses of multiple sclerosis", evidence)
+    assert not read_by_rankers("ocrelizumab for relapses of multiple sclerosis", evidence)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"), [("FGFR3", "fibroblast growth factor receptor 3"), ("circRNA", "circular RNA")]
+)
+def test_a_ranker_reads_a_name_as_most_documents_write_it(short: str, long: str) -> None:
+    defined = f"{long} ({short})"
+    for times in (1, 0):
+        evidence = TextEvidence(defined, short, long, times={defined: 4, short: times, long: 1 - times})
+        assert not read_by_rankers(f"role of {short}", evidence)
+        assert read_by_rankers(f"role of the {long}", evidence) == (times == 0)
 
 
 def test_a_ranker_reads_dna_where_its_long_form_was_asked_for() -> None:

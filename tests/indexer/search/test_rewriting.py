@@ -83,13 +83,16 @@ def test_what_no_document_has_is_written_as_it_was_asked() -> None:
 
 @pytest.mark.parametrize(("read_long", "expected"), [(True, "multiple sclerosis"), (False, "MS")])
 def test_an_abbreviation_is_read_as_was_decided(read_long: bool, expected: str) -> None:
-    piece = Abbreviated(Ways(("MS",)), ("multiple", " ", "sclerosis"), asked_long=False, read_long=read_long)
+    piece = Abbreviated(Ways(("MS",)), ("multiple", " ", "sclerosis"), False, read_long, dominant=False)
     assert rewritten(reading(piece), [document(1)]).question == expected
 
 
 @pytest.mark.parametrize("read_long", [True, False])
-def test_documents_with_only_the_other_form_are_rewritten(read_long: bool) -> None:
-    piece = Abbreviated(Ways(("AIDS",)), ("acquired ", "immunodeficiency"), False, read_long)
+@pytest.mark.parametrize(("asked_long", "dominant"), [(False, False), (False, True), (True, True)])
+def test_documents_with_only_the_other_form_are_rewritten(
+    asked_long: bool, dominant: bool, read_long: bool
+) -> None:
+    piece = Abbreviated(Ways(("AIDS",)), ("acquired ", "immunodeficiency"), asked_long, read_long, dominant)
     short = document(1, title="AIDS and hearing aids.")
     long = document(2, title="Acquired-immunodeficiency in men.")
     both = document(3, title="Acquired immunodeficiency (AIDS).", abstract="AIDS came late.")
@@ -105,12 +108,33 @@ def test_documents_with_only_the_other_form_are_rewritten(read_long: bool) -> No
     assert made.documents[2] is both
 
 
+@pytest.mark.parametrize("asked", [("TGF-beta", "TGF-β"), ("TGF-β", "TGF-beta")])
+def test_all_spellings_of_an_abbreviation_are_rewritten(asked: tuple[str, str]) -> None:
+    piece = Abbreviated(Ways(asked), ("growth factor",), asked_long=False, read_long=True, dominant=True)
+    made = rewritten(reading(piece), [document(1, title="TGF-beta."), document(2, title="TGF-β.")])
+    assert [sentences(each) for each in made.documents] == [["growth factor."]] * 2
+
+
+def test_all_spellings_of_a_long_form_are_rewritten() -> None:
+    long = (Ways(("tumor", "tumour")), " necrosis factor")
+    piece = Abbreviated(Ways(("TNF",)), long, asked_long=False, read_long=False, dominant=True)
+    texts = ("Tumor necrosis factor.", "Tumour necrosis factor.")
+    made = rewritten(reading(piece), [document(pmid, title=text) for pmid, text in enumerate(texts, 1)])
+    assert [sentences(each) for each in made.documents] == [["TNF."]] * 2
+
+
 @pytest.mark.parametrize("read_long", [True, False])
-def test_for_a_long_form_that_was_asked_documents_stay(read_long: bool) -> None:
-    piece = Abbreviated(Ways(("MS",)), ("multiple ", "sclerosis"), asked_long=True, read_long=read_long)
+def test_for_a_long_form_that_was_asked_documents_with_an_ambiguous_abbreviation_stay(
+    read_long: bool,
+) -> None:
+    piece = Abbreviated(Ways(("MS",)), ("multiple ", "sclerosis"), True, read_long, dominant=False)
     documents = [document(1, title="MS."), document(2, title="Multiple sclerosis.")]
     made = rewritten(reading(piece), documents)
     assert all(mine is theirs for mine, theirs in zip(made.documents, documents, strict=True))
+
+
+def test_a_greek_letter_that_no_document_has_is_written_by_its_name() -> None:
+    assert rewritten(reading(Ways(("γ-secretase", "gamma-secretase"))), []).question == "gamma-secretase"
 
 
 def test_no_documents_are_no_trouble() -> None:
