@@ -278,6 +278,11 @@ class Settings(BaseSettings):
     max_batch_questions: int = Field(
         default=100, ge=1, description="A larger test set is refused by POST /v1/bioasq with 422."
     )
+    weak_snippets: bool = Field(
+        default=False,
+        description="Answers in BioASQ's form have ten snippets each, if there are so many: also those that "
+        "are much weaker than the best one.",
+    )
     data_dir: FilePath | None = Field(
         default=None, description="Folder in which batches are stored; without it, they end with the service."
     )

@@ -73,6 +73,7 @@ def ask(
     facets: bool = False,
     syntax: Mode = "auto",
     literal: bool = False,
+    weak_snippets: bool = False,
 ) -> Answer:
     """Answer a question from an index.
 
@@ -82,8 +83,9 @@ def ask(
     ``facets``, the best 1,000 documents are counted by year, type and the like. ``syntax``: whether
     identifiers, PubMed's tags, phrases and AND, OR, NOT are recognised: "auto" where they show themselves,
     "always", or "never". With ``literal``, other spellings, abbreviations and synonyms are not searched for,
-    and misspelt words not corrected. Raises BioqaError if the question is empty, has a fault in its notation
-    or an option that cannot be used, or if the index cannot be used.
+    and misspelt words not corrected. With ``weak_snippets``, snippets that are much weaker than the best are
+    not left out. Raises BioqaError if the question is empty, has a fault in its notation or an option that
+    cannot be used, or if the index cannot be used.
 
     >>> index = bioqa.open_index("sample-index")
     >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
@@ -105,6 +107,7 @@ def ask(
         order=_one_of("order", order, Order),
         offset=_between("offset", offset, 0, MAX_CANDIDATES - 1),
         facets=facets,
+        weak_snippets=weak_snippets,
     )
     return Answer(_answer(question, index, ranker, options, syntax))
 
@@ -119,6 +122,7 @@ def ask_all(
     candidates: int = 100,
     filters: Filters = NO_FILTERS,
     literal: bool = False,
+    weak_snippets: bool = False,
 ) -> Iterator[Answer]:
     """``ask`` for each question, answered as they are taken; quicker where the index is far away.
 
@@ -129,7 +133,9 @@ def ask_all(
     >>> [len(answer.documents) for answer in bioqa.ask_all(questions, index)]
     [10, 10, 10]
     """
-    options = _options(max_documents, max_snippets, candidates, filters, literal)
+    options = replace(
+        _options(max_documents, max_snippets, candidates, filters, literal), weak_snippets=weak_snippets
+    )
     answerer = Answerer(index.back_end, ranker or default_ranker())
     asked = map(checked, questions)
     while some := [*islice(asked, AT_ONCE)]:

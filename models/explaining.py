@@ -17,7 +17,7 @@ import torch
 
 from bioqa.bioasq.domain import Candidate, Sentence
 from bioqa.models.answers.ranking import RankedDocument, Ranking
-from bioqa.models.answers.selection import Calibration, document_shares, probability, select
+from bioqa.models.answers.selection import Calibration, SelectionLimits, document_shares, probability, select
 from bioqa.models.arrays import Floats
 from bioqa.models.cascade.ranker import Cascade
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Features
@@ -171,20 +171,22 @@ def explain_ranking(
 
 
 def explain_selection(
-    ranking: Ranking, pmid: str, calibration: Calibration, max_documents: int, max_snippets: int
+    ranking: Ranking, pmid: str, calibration: Calibration, limits: SelectionLimits
 ) -> SelectionExplanation:
     """Where the document and its best sentences stood when the answer was selected.
 
     A document that was not selected gets the share that it would have had beside those that were.
     """
-    chosen = ranking.documents[:max_documents]
+    chosen = ranking.documents[: limits.documents]
     rank, ranked = _find(ranking, pmid)
     selected = rank <= len(chosen)
     beside = chosen if selected else (*chosen, ranked)
     shares = document_shares(beside, calibration)
     ordered = select(Ranking(beside), calibration, len(beside), sys.maxsize).sentences
     rivals = ordered if selected else [each for each in ordered if each.document.pmid != pmid]
-    last = rivals[:max_snippets]
+    answered = select(ranking, calibration, limits.documents, limits.snippets, margin=limits.margin)
+    snippets = len(answered.sentences)
+    last = rivals[:snippets]
     probabilities = probability(ranked.sentence_scores, calibration).tolist()
     of_sentence = dict(zip(ranked.document.sentences, probabilities, strict=True))
     standing = [
@@ -194,7 +196,7 @@ def explain_selection(
             of_sentence[each.sentence],
             each.score,
             place if selected else None,
-            selected and place <= max_snippets,
+            selected and place <= snippets,
         )
         for place, each in enumerate(ordered, start=1)
         if each.document.pmid == pmid

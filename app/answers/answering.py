@@ -32,7 +32,7 @@ from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from bioqa.models.answers.scale import Scale
-from bioqa.models.answers.selection import Calibration, select
+from bioqa.models.answers.selection import Calibration, SelectionLimits, select
 
 
 class IndexUnavailable(BioqaError):
@@ -113,6 +113,8 @@ class SearchOptions:
     literal: bool = False
     """Search for the words of the question alone: no other spellings, abbreviations or synonyms, and no
     corrections."""
+    weak_snippets: bool = False
+    """Also snippets that are much weaker than the best, where the ranker's scale says which are."""
     explained: str | None = None
     """PMID of an article whose place, or absence, is to be explained; of the first results by relevance."""
 
@@ -446,7 +448,8 @@ def _answer(
     if retrieved.listed:
         selection = Selection(shown.documents[: options.max_documents], ())
     else:
-        selection = select(shown, calibration, options.max_documents, options.max_snippets, scale)
+        margin = _margin(scale, options)
+        selection = select(shown, calibration, options.max_documents, options.max_snippets, scale, margin)
     _check_finite(selection, ranker.name)
     estimate = _confidence(retrieved, ranking, calibration) if _is_whole(retrieved) else None
     waited = 0.0
@@ -475,12 +478,18 @@ def _answer(
     )
 
 
+def _margin(scale: Scale | None, options: SearchOptions) -> float | None:
+    """How far below the best one a snippet may be."""
+    return None if scale is None or options.weak_snippets else scale.margin
+
+
 def _explanation(ranker: Ranker, retrieved: Retrieved, calibration: Calibration) -> Explanation | None:
     explaining, options = retrieved.explaining, retrieved.options
     if explaining is None:
         return None
     found, asked = explaining.retrieval, explaining.asked
-    return explain(ranker, found, asked, calibration, options.max_documents, options.max_snippets)
+    limits = SelectionLimits(options.max_documents, options.max_snippets, _margin(scale_of(ranker), options))
+    return explain(ranker, found, asked, calibration, limits)
 
 
 def _is_whole(retrieved: Retrieved) -> bool:

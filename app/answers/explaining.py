@@ -11,7 +11,7 @@ from bioqa.indexer.search.conditions import HasPmid
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.wording import Best, Every, Wording, Words, texts
 from bioqa.models.answers.ranking import Ranking
-from bioqa.models.answers.selection import Calibration
+from bioqa.models.answers.selection import Calibration, SelectionLimits
 from bioqa.models.features.words import described
 
 if TYPE_CHECKING:
@@ -124,8 +124,7 @@ def explain(
     retrieval: RetrievalExplanation,
     asked: Asked,
     calibration: Calibration,
-    max_documents: int,
-    max_snippets: int,
+    limits: SelectionLimits,
 ) -> Explanation:
     """``asked``: the question and its candidates, the article among them if the index has it."""
     question, candidates = asked.item
@@ -135,10 +134,10 @@ def explain(
     # Imported here: torch takes seconds to import, which no command should that does not rank.
     from bioqa.models.explaining import explain_ranking, explain_selection
 
-    of_ranker, ranking = explain_ranking(ranker, question, candidates, place, max_documents)
+    of_ranker, ranking = explain_ranking(ranker, question, candidates, place, limits.documents)
     # Of the articles as they are, not as the ranker read them: their sentences have other offsets.
     found = asked.of_candidates(ranking)
-    selection = explain_selection(found, retrieval.pmid, calibration, max_documents, max_snippets)
+    selection = explain_selection(found, retrieval.pmid, calibration, limits)
     return Explanation(retrieval, of_ranker, selection, tuple(_needed(retrieval, of_ranker, selection)))
 
 

@@ -60,10 +60,14 @@ async def answer_a_test_set(
     service: CurrentService,
     request: Request,
 ) -> Response:
-    """Answer the test set's questions in order, each with at most ten documents and ten snippets."""
+    """Answer the test set's questions in order, each with at most ten documents and ten snippets.
+
+    Snippets that are much weaker than a question's best are left out, unless BIOQA_WEAK_SNIPPETS is set.
+    """
     questions = [asked.question() for asked in testset.questions]
     _check(questions, service)
-    options = SearchOptions(candidates=service.settings.candidates)
+    settings = service.settings
+    options = SearchOptions(candidates=settings.candidates, weak_snippets=settings.weak_snippets)
     answers = await while_connected(request, service.answer_all(questions, options))
     degraded = sum(answer.degraded is not None for answer in answers)
     return JSONResponse(

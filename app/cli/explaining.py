@@ -17,6 +17,7 @@ from bioqa.app.cli.options import (
     JsonOption,
     LiteralOption,
     RankerOption,
+    WeakSnippetsOption,
 )
 from bioqa.app.settings import MAX_CANDIDATES, load_settings
 from bioqa.bioasq.domain import Question
@@ -37,6 +38,7 @@ def explain(
     device: DeviceOption = None,
     plain: Annotated[bool, typer.Option("--plain", help="Take the question as it is: no tags.")] = False,
     literal: LiteralOption = False,
+    weak_snippets: WeakSnippetsOption = False,
     json: JsonOption = False,
 ) -> None:
     """Explain why an article is, or is not, in the answer to a question.
@@ -52,6 +54,7 @@ def explain(
         settings.candidates,
         interpretation=interpret(question, "never" if plain else "auto"),
         literal=literal,
+        weak_snippets=weak_snippets,
         explained=pmid_in(pmid),
     )
     answer = open_answerer(settings).answer(Question("", question), options)

@@ -140,6 +140,9 @@ MedlineFiles = Annotated[
     typer.Argument(metavar="FILE…", help="MEDLINE or PubMed XML, plain or gzip.", show_default=False),
 ]
 
+WeakSnippetsOption = Annotated[
+    bool, typer.Option("--weak-snippets", help="Also snippets that are much weaker than the best one.")
+]
 LiteralOption = Annotated[
     bool,
     typer.Option(

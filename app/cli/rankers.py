@@ -159,15 +159,19 @@ def _sample_asked() -> list[tuple[str, list[Candidate]]]:
 
 def fit_scale_of(folder: Path, dev: Path, settings: Settings) -> None:
     """Fit the scale of the ranker that ``settings`` name, which lies in this folder, and store it there."""
-    from bioqa.models.answers.reliability import scale_from
+    from bioqa.models.answers.reliability import fit_scale, judged_documents, judged_sentences
     from bioqa.models.training.files import file_fingerprint
 
-    documents, sentences = _judged(load_ranker(settings), dev, settings)
-    scale = scale_from(documents, sentences)
+    loaded = load_ranker(settings)
+    responses = _questions(dev)
+    rankings = _rankings(loaded, responses, settings)
+    scale = fit_scale(rankings, responses, loaded.calibration)
     if scale is None:
         raise BioqaError(
             f"{dev}: no scale fits: all documents of its answers, or all sentences, are relevant, or none is"
         )
+    documents = judged_documents(rankings, responses)
+    sentences = judged_sentences(rankings, responses, loaded.calibration)
     pairs = ("documents", scale.documents, documents), ("sentences", scale.sentences, sentences)
     errors = [f"{unit} {_reliability(curve, judged, True).error:.4f}" for unit, curve, judged in pairs]
     config = config_of(folder)
@@ -180,11 +184,16 @@ def fit_scale_of(folder: Path, dev: Path, settings: Settings) -> None:
 def _judged(loaded: Ranker, golden: Path, settings: Settings) -> tuple["Judged", "Judged"]:
     from bioqa.models.answers.reliability import judged_documents, judged_sentences
 
+    responses = _questions(golden)
+    rankings = _rankings(loaded, responses, settings)
+    return judged_documents(rankings, responses), judged_sentences(rankings, responses, loaded.calibration)
+
+
+def _questions(golden: Path) -> Sequence[Response]:
     responses = read_golden(golden).responses
     if not responses:
         raise BioqaError(f"{golden}: no questions")
-    rankings = _rankings(loaded, responses, settings)
-    return judged_documents(rankings, responses), judged_sentences(rankings, responses, loaded.calibration)
+    return responses
 
 
 def _rankings(loaded: Ranker, responses: Sequence[Response], settings: Settings) -> list["Ranking"]:

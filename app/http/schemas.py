@@ -215,6 +215,11 @@ class SearchRequest(SearchFilters):
         description="Search for the words of the question alone: no other spellings, abbreviations or "
         "synonyms, and no corrections of misspelt words.",
     )
+    weak_snippets: Flag = Field(
+        default=False,
+        description="Also snippets that are much weaker than the best one, up to max_snippets. Without "
+        "them, snippet F1 is higher.",
+    )
     ranker: str | None = Field(default=None, description="One of GET /v1/models; the default if absent.")
     timeout_ms: Annotated[int, Field(ge=100, le=3_600_000), Number] | None = Field(
         default=None,
@@ -246,6 +251,7 @@ class SearchRequest(SearchFilters):
             self.facets,
             interpret(self.body, self.syntax),
             self.literal,
+            self.weak_snippets,
         )
 
 
@@ -258,6 +264,7 @@ class SearchAddress(SearchRequest):
     exclude_retracted: bool = False
     facets: bool = False
     literal: bool = False
+    weak_snippets: bool = False
     max_documents: Annotated[int, Field(ge=1, le=100)] = MAX_ITEMS
     max_snippets: Annotated[int, Field(ge=0, le=100)] = MAX_ITEMS
     candidates: Annotated[int, Field(ge=1, le=MAX_CANDIDATES)] | None = None

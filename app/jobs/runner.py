@@ -205,7 +205,9 @@ class Runner:
         try:
             answer = await self._service.answer(
                 waiting.question,
-                SearchOptions(candidates=batch.candidates),
+                SearchOptions(
+                    candidates=batch.candidates, weak_snippets=self._service.settings.weak_snippets
+                ),
                 ranker=source.ranker,
                 priority="batch",
             )

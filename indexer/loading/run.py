@@ -32,8 +32,8 @@ from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.medline.xmlfile import folder_given
 from bioqa.indexer.search.base import Applied, Rejection
 
-DEFAULT_WORKERS = max(1, min(8, (os.cpu_count() or 2) - 1))
-"""Parsing processes. Writing takes about half as much time as parsing."""
+DEFAULT_WORKERS = min(8, os.cpu_count() or 1)
+"""Parsing processes. Writing takes half as much time as parsing: a core of its own would be idle."""
 
 MAX_REJECTIONS = 1000
 """Rejections by the search engine that a report lists."""

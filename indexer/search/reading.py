@@ -35,6 +35,12 @@ LONGEST_PHRASE = 10
 COMMON = 3.0
 """An abbreviation in this many times the documents of its long form is the word for it (DNA)."""
 
+PREVAILING = 5.0
+"""An abbreviation in this many times the documents is read by rankers even where the long form was asked."""
+
+PREVAILING_NAME = 1.5
+"""The same for names with digits: FGFR3."""
+
 LONGEST_READ = 6
 """Words of a long form that a ranker reads."""
 
@@ -46,6 +52,12 @@ _CHUNK = re.compile(r"(?!(?<=[^\W\d_]')s\b)[^\W_]+(?:-[^\W_]+)*")
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_])'s\b")
 _CAPITALS = re.compile("(?!AND|OR|NOT)[A-Z]{2,4}")
 """A short word in capitals, but no operator."""
+_SYMBOLS = re.compile(
+    r"\b(?:proteins?|genes?|isoforms?|kinases?|receptors?|mutations?|locus|loci|enzymes?"
+    r"|transcription factors?)\b",
+    re.IGNORECASE,
+)
+"""Words beside which an abbreviation is a symbol, the name that people write: CREB is a memory protein."""
 _PART = re.compile(r"[Ͱ-Ͽ]|[^\W_Ͱ-Ͽ]+")
 _JOINED = re.compile(rf"([A-Za-z]{{2,}})([0-9]{{1,4}})|([A-Z]{{2,}}[A-Z0-9]*)({'|'.join(GREEK)})")
 
@@ -433,10 +445,11 @@ class _Reader:
         word = len(chunks) == 1 and written < self._counts[short]
         name = word or len(chunks) > LONGEST_READ or _like_name(short)
         if asked_long:
-            read_long = not (meant.dominant and ratio > (1.0 if _like_name(short) else COMMON))
+            rather = PREVAILING_NAME if _like_name(short) else PREVAILING
+            read_long = not (meant.dominant and ratio > rather)
         else:
             there = long_key(meant.long) in long_key(self._text)
-            read_long = not (common or name or there)
+            read_long = not (common or name or there or _SYMBOLS.search(self._text))
         parts = tuple(text for text in texts if text != "")
         pieces.append(Abbreviated(short_ways, parts, asked_long, read_long, meant.dominant))
         self._expand("abbreviation", asked, [short if asked_long else long])

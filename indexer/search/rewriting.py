@@ -14,6 +14,7 @@ from itertools import islice, product
 from bioqa.bioasq.characters import GREEK, GREEK_NAMES, normalised
 from bioqa.bioasq.domain import Document, Section, Sentence
 from bioqa.indexer.search.reading import Abbreviated, Piece, Reading, Ways
+from bioqa.indexer.search.stopwords import STOP_WORDS
 
 MOST_SPELLINGS = 8
 """Of an abbreviation or a long form, that are rewritten."""
@@ -112,7 +113,8 @@ def _with_possessives(question: str, texts: Sequence[str]) -> str:
     there = {*_possessives("\n".join(texts))}
     usual = []
     for word in dict.fromkeys(_WORD.findall(question)):
-        if word.lower() in there:
+        # "What's" is no possessive.
+        if word.lower() in there and word.lower() not in STOP_WORDS:
             possessive = f"{word.lower()}'s"
             alone = re.compile(rf"(?<![^\W_]){word.lower()}(?!'s|[^\W_])")
             having = sum(_has(text, possessive) for text in texts)

@@ -6,7 +6,7 @@ document that nobody showed them counts as irrelevant here, so the truth is rath
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +17,7 @@ from bioqa.models.answers.labels import sentence_labels
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.scale import Curve, Scale, sigmoid
 from bioqa.models.answers.selection import Calibration, log_weights, select
+from bioqa.models.answers.weak import fit_margin
 from bioqa.models.arrays import Booleans, Floats
 
 BINS = 10
@@ -61,7 +62,8 @@ def fit_scale(
     rankings: Sequence[Ranking], golden: Sequence[Response], calibration: Calibration
 ) -> Scale | None:
     """The scale that fits these questions' answers best; None where ``scale_from`` gives none."""
-    return scale_from(judged_documents(rankings, golden), judged_sentences(rankings, golden, calibration))
+    scale = scale_from(judged_documents(rankings, golden), judged_sentences(rankings, golden, calibration))
+    return scale and replace(scale, margin=fit_margin(rankings, golden, calibration))
 
 
 def scale_from(documents: Judged, sentences: Judged) -> Scale | None:

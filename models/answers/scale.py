@@ -59,22 +59,35 @@ class Scale:
     """From a document's score"""
     sentences: Curve
     """From a sentence's log-weight: ``bioqa.models.answers.selection.log_weights``"""
+    margin: float | None = None
+    """Sentences whose log-weight is further below their question's best are weak; None: none is. Fitted by
+    ``bioqa.models.answers.weak``."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError."""
+        if self.margin is not None and not (isfinite(self.margin) and self.margin > 0):
+            raise ValueError(f"scale: margin is {self.margin!r}, not a positive number")
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return {
-            unit: {name: list(values) for name, values in curve.items()}
-            for unit, curve in asdict(self).items()
+        curves = {
+            unit: {name: list(values) for name, values in asdict(curve).items()}
+            for unit, curve in (("documents", self.documents), ("sentences", self.sentences))
         }
+        return curves if self.margin is None else {**curves, "margin": self.margin}
 
     @classmethod
     def from_dict(cls, value: object) -> "Scale | None":
         """None for None: checkpoints had no scale at first. Raises ValueError."""
         if value is None:
             return None
-        if not isinstance(value, Mapping) or value.keys() != {"documents", "sentences"}:
+        if not isinstance(value, Mapping) or value.keys() - {"margin"} != {"documents", "sentences"}:
             raise ValueError(f"scale: not the curves of documents and sentences: {value!r}")
-        return cls(*(_curve(unit, value[unit]) for unit in ("documents", "sentences")))
+        margin = value.get("margin")
+        if not isinstance(margin, int | float | None) or isinstance(margin, bool):
+            raise ValueError(f"scale: margin is {margin!r}, not a number")
+        documents, sentences = (_curve(unit, value[unit]) for unit in ("documents", "sentences"))
+        return cls(documents, sentences, margin)
 
 
 def without_scale(content: bytes) -> bytes:

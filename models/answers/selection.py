@@ -29,16 +29,28 @@ class Calibration:
     document_scale: float = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class SelectionLimits:
+    """How much is selected."""
+
+    documents: int = MAX_ITEMS
+    snippets: int = MAX_ITEMS
+    margin: float | None = None
+    """Sentences whose log-weight is further below the best one's are left out."""
+
+
 def select(
     ranking: Ranking,
     calibration: Calibration,
     max_documents: int = MAX_ITEMS,
     max_snippets: int = MAX_ITEMS,
     scale: Scale | None = None,
+    margin: float | None = None,
 ) -> Selection:
     """The best documents and, among their sentences, the best. Equal scores keep reading order.
 
-    With a ``scale``, scores are probabilities, and those that decided are kept as ``raw_score``.
+    ``margin``: sentences whose log-weight is further below the best one's are left out. With a ``scale``,
+    scores are probabilities, and those that decided are kept as ``raw_score``.
     """
     documents = ranking.documents[:max_documents]
     if not documents:
@@ -56,6 +68,9 @@ def select(
     ]
     scored.sort(key=lambda pair: -pair[0].score)
     chosen = scored[:max_snippets]
+    if margin is not None and chosen:
+        least = max(weight for _, weight in chosen) - margin
+        chosen = [pair for pair in chosen if pair[1] >= least]
     sentences = tuple(sentence for sentence, _ in chosen)
     if scale is None:
         return Selection(documents, sentences)

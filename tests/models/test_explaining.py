@@ -12,7 +12,7 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.labels import is_label
 from bioqa.models.answers.baseline import Bm25Ranker, Constants, Tuned
 from bioqa.models.answers.first_stage import document_bm25
-from bioqa.models.answers.selection import Calibration, select
+from bioqa.models.answers.selection import Calibration, SelectionLimits, select
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import Cascade, Combination, Speed
 from bioqa.models.cascade.ranker import Tuned as TunedCascade
@@ -160,19 +160,20 @@ def test_a_swap_lifts_a_document_over_the_last_selected_one(
     assert found
 
 
+@pytest.mark.parametrize("margin", [None, 0.2])
 @pytest.mark.parametrize("documents", [2, 4])
 def test_standing_in_the_selection_is_that_of_the_answer(
-    trained: Checkpoint, candidates: list[Candidate], documents: int
+    trained: Checkpoint, candidates: list[Candidate], documents: int, margin: float | None
 ) -> None:
     calibration = Calibration(1.5, -0.5, 0.7)
     ranking = Reranker(trained, name="toy").rank(BODY, candidates)
-    selection = select(ranking, calibration, documents, 3)
+    selection = select(ranking, calibration, documents, 3, margin=margin)
     in_answer = {each.document.pmid for each in selection.documents}
     best = [(each.document.pmid, each.sentence) for each in selection.sentences]
     shares = 0.0
     for ranked in ranking.documents:
         pmid = ranked.document.pmid
-        standing = explain_selection(ranking, pmid, calibration, documents, 3)
+        standing = explain_selection(ranking, pmid, calibration, SelectionLimits(documents, 3, margin))
         assert standing.selected == (pmid in in_answer)
         assert standing.last_document_score == selection.documents[-1].score
         if standing.selected:

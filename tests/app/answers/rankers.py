@@ -8,6 +8,7 @@ import pytest
 
 from bioqa.bioasq.domain import Candidate
 from bioqa.models.answers.ranking import Ranking
+from bioqa.models.answers.scale import Curve, Scale
 from tests.app.rankers import LexicalRanker
 
 
@@ -19,6 +20,13 @@ class Backwards(LexicalRanker):
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
         turned = [Candidate(c.document, -c.score) for c in reversed(candidates)]
         return super().rank(question, turned)
+
+
+class Choosy(LexicalRanker):
+    """Whatever is not as good as the best snippet is weak."""
+
+    name = "choosy"
+    scale = Scale(Curve((0.0, 1.0), (0.0, 1.0)), Curve((0.0, 1.0), (0.0, 1.0)), margin=1e-6)
 
 
 class Gate(LexicalRanker):

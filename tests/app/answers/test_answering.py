@@ -31,6 +31,7 @@ from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.text.language import Language
+from tests.app.answers.rankers import Choosy
 from tests.app.conftest import DRUGS, documents
 from tests.app.rankers import LexicalRanker
 
@@ -56,6 +57,17 @@ def test_every_answer_is_a_valid_entry_of_a_submission(answerer: Answerer, body:
     question = Question("q", body or "x", "list")
     submission = submission_dict([answerer.answer(question).response()])
     assert validate(submission, [question]) == []
+
+
+def test_weak_snippets_are_left_out_unless_they_are_asked_for(answerer: Answerer) -> None:
+    choosy = Answerer(answerer.index, Choosy())
+    body = "Is metformin better than placebo in adults?"
+    everything = ask(choosy, body, SearchOptions(weak_snippets=True))
+    strong = ask(choosy, body)
+    assert 0 < len(strong.sentences) < len(everything.sentences)
+    assert strong.sentences == everything.sentences[: len(strong.sentences)]
+    assert strong.documents == everything.documents
+    assert len(everything.sentences) == len(ask(answerer, body).sentences)
 
 
 @FREELY

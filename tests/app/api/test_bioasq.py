@@ -10,7 +10,7 @@ from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.files import parse_golden, parse_testset
 from bioqa.bioasq.validation import validate
-from tests.app.answers.rankers import Broken
+from tests.app.answers.rankers import Broken, Choosy
 from tests.app.requests import TESTSET, fields, is_problem
 
 
@@ -61,6 +61,23 @@ def test_bad_fields_of_a_test_set_are_named(client: TestClient, testset: object,
     content = json.dumps(testset).encode()
     response = client.post("/v1/bioasq", content=content, headers={"Content-Type": "application/json"})
     assert fields(is_problem(response, 422)) == [field]
+
+
+def test_weak_snippets_are_for_those_who_want_them(answerer: Answerer) -> None:
+    body = "Is metformin better than placebo in adults?"
+    testset = {"questions": [{"id": "a", "body": body}]}
+    numbers = []
+    for settings in (Settings(), Settings(weak_snippets=True)):
+        with TestClient(create_app(settings, Answerer(answerer.index, Choosy()))) as client:
+            (entry,) = client.post("/v1/bioasq", json=testset).json()["questions"]
+            asked = {"body": body, "weak_snippets": settings.weak_snippets}
+            for alone in (
+                client.post("/v1/search", json=asked).json(),
+                client.get("/v1/search", params=asked).json(),
+            ):
+                assert len(alone["snippets"]) == len(entry["snippets"])
+            numbers.append(len(entry["snippets"]))
+    assert 0 < numbers[0] < numbers[1]
 
 
 def test_degraded_answers_of_a_test_set_are_counted_in_a_header(answerer: Answerer) -> None:

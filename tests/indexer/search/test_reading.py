@@ -200,6 +200,8 @@ def test_a_ranker_reads_a_long_form_that_is_written_as_often() -> None:
 def test_a_ranker_reads_an_abbreviation_that_is_written_more_often() -> None:
     evidence = TextEvidence(SCLEROSIS, "MS", times={SCLEROSIS: 9, "MS": 25})
     assert not read_by_rankers("ocrelizumab for relapses of MS", evidence)
+    assert read_by_rankers("ocrelizumab for relapses of multiple sclerosis", evidence)
+    evidence = TextEvidence(SCLEROSIS, "MS", times={SCLEROSIS: 9, "MS": 45})
     assert not read_by_rankers("ocrelizumab for relapses of multiple sclerosis", evidence)
 
 
@@ -208,10 +210,24 @@ def test_a_ranker_reads_an_abbreviation_that_is_written_more_often() -> None:
 )
 def test_a_ranker_reads_a_name_as_most_documents_write_it(short: str, long: str) -> None:
     defined = f"{long} ({short})"
-    for times in (1, 0):
-        evidence = TextEvidence(defined, short, long, times={defined: 4, short: times, long: 1 - times})
+    for times in (3, 1):
+        evidence = TextEvidence(defined, short, times={defined: 4, short: times})
         assert not read_by_rankers(f"role of {short}", evidence)
-        assert read_by_rankers(f"role of the {long}", evidence) == (times == 0)
+        assert read_by_rankers(f"role of the {long}", evidence) == (times == 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "long"),
+    [
+        ("role of CREB in memory", True),
+        ("Is CREB a memory protein?", False),
+        ("CREB Gene and memory", False),
+        ("CREB of generals", True),
+    ],
+)
+def test_a_symbol_of_a_gene_or_a_protein_is_its_name(question: str, long: bool) -> None:
+    defined = "cAMP response element binding protein (CREB) in memory of generals"
+    assert read_by_rankers(question, TextEvidence(defined, times={defined: 9})) == long
 
 
 def test_a_ranker_reads_dna_where_its_long_form_was_asked_for() -> None:

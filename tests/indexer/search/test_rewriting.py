@@ -67,6 +67,7 @@ CROHN = [document(pmid, title="Crohn\u2019s disease.", abstract="CROHN'S was mil
         ("Is Crohn disease mild?", [document(1, title="Crohn's, Crohn disease.")], "Is Crohn disease mild?"),
         ("Is Crohn's mild?", [document(1, title="Crohn disease.")], "Is Crohn's mild?"),
         ("Is Crohnson mild?", CROHN, "Is Crohnson mild?"),
+        ("What is it?", [document(1, title="What's new? It's mild.")], "What is it?"),
     ],
 )  # fmt: skip
 def test_possessives_are_written_as_most_documents_do(

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,6 +53,8 @@ def test_what_does_not_rise_is_no_curve(scores: tuple[float, ...], log_odds: tup
 def test_a_scale_is_stored_and_read() -> None:
     scale = Scale(CURVE, Curve((-1.0, 1.0), (0.0, 4.0)))
     assert Scale.from_dict(scale.as_dict()) == scale
+    with_margin = replace(scale, margin=1.5)
+    assert Scale.from_dict(with_margin.as_dict()) == with_margin
     assert Scale.from_dict(None) is None
 
 
@@ -64,6 +67,8 @@ def test_a_scale_is_stored_and_read() -> None:
         {"documents": CURVE, "sentences": CURVE},
         {"documents": {"scores": 1, "log_odds": [0, 1]}, "sentences": {"scores": [0, 1], "log_odds": [0, 1]}},
         {"documents": {"scores": [0, 1], "log_odds": ["a", 1]}, "sentences": {}},
+        *({**Scale(CURVE, CURVE).as_dict(), "margin": margin} for margin in ("1", True, 0, -1.0, math.inf)),
+        {**Scale(CURVE, CURVE).as_dict(), "width": 1.0},
     ],
 )
 def test_other_content_is_no_scale(value: object) -> None:

@@ -62,6 +62,21 @@ def test_counts_are_upper_bounds() -> None:
     assert select(ranking, PLAIN, max_documents=0) == Selection((), ())
 
 
+def test_what_is_weaker_than_a_margin_is_left_out() -> None:
+    ranking = Ranking((ranked(1, 2.0, 1.0, -1.0, -5.0), ranked(2, 1.5, 1.0, -5.0), ranked(3, -9.0, 5.0)))
+    # In nats: the logarithms of sigmoid(s) × exp(d), less the best one's.
+    below = {("1", 0): 0.0, ("2", 0): 0.5, ("1", 1): 1.0, ("1", 2): 4.693, ("2", 1): 5.193, ("3", 0): 10.694}
+    everything = select(ranking, PLAIN)
+    assert _order(everything) == list(below)
+    for margin, left in ((0.4, 1), (0.6, 2), (1.1, 3), (5.0, 4), (11.0, 6), (None, 6)):
+        found = select(ranking, PLAIN, margin=margin)
+        assert found.sentences == everything.sentences[:left], margin
+        assert found.documents == everything.documents
+    scale = Scale(Curve((0.0, 1.0), (0.0, 1.0)), Curve((0.0, 1.0), (0.0, 1.0)))
+    assert _order(select(ranking, PLAIN, scale=scale, margin=1.1)) == [*below][:3]
+    assert select(ranking, PLAIN, max_snippets=0, margin=1.0).sentences == ()
+
+
 def test_no_documents_and_documents_without_sentences() -> None:
     assert select(Ranking(()), PLAIN) == Selection((), ())
     bare = ranked(1, 2.0)

@@ -1,0 +1,43 @@
+"""Which snippets are weak: so far below their question's best that leaving them out makes F1 higher.
+
+A submission may have ten snippets a question, and gold has four in the median. The mean F1, BioASQ's official
+measure of snippets since its ninth year, counts every snippet beyond the relevant ones against a system.
+"""
+
+from collections.abc import Sequence
+from math import log
+
+import numpy as np
+
+from bioqa.bioasq.domain import Response
+from bioqa.bioasq.measures import per_question
+from bioqa.models.answers.ranking import Ranking
+from bioqa.models.answers.selection import Calibration, select
+
+SHARES = (0.02, 0.03, 0.05, 0.07, *(step / 20 for step in range(2, 19)))
+"""Of the best sentence's selection score: candidates for what a sentence must have."""
+
+TOLERANCE = 0.003
+"""Differences of F1 that are taken for noise: the fewest snippets are left out within it."""
+
+
+def fit_margin(
+    rankings: Sequence[Ranking], golden: Sequence[Response], calibration: Calibration
+) -> float | None:
+    """The margin of log-weights whose mean snippet F1 is the highest; None if leaving out gains nothing."""
+    margins: list[float | None] = [None, *(-log(share) for share in SHARES)]
+    f1 = [_snippet_f1(rankings, golden, calibration, margin) for margin in margins]
+    return next(margin for margin, found in zip(margins, f1, strict=True) if found >= max(f1) - TOLERANCE)
+
+
+def _snippet_f1(
+    rankings: Sequence[Ranking],
+    golden: Sequence[Response],
+    calibration: Calibration,
+    margin: float | None,
+) -> float:
+    answers = [
+        select(ranking, calibration, margin=margin).response(gold.question)
+        for ranking, gold in zip(rankings, golden, strict=True)
+    ]
+    return float(np.mean([each.snippets.f1 for each in per_question(golden, answers, 8)] or [0.0]))
