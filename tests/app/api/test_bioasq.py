@@ -70,7 +70,7 @@ def test_weak_snippets_are_for_those_who_want_them(answerer: Answerer) -> None:
     for settings in (Settings(), Settings(weak_snippets=True)):
         with TestClient(create_app(settings, Answerer(answerer.index, Choosy()))) as client:
             (entry,) = client.post("/v1/bioasq", json=testset).json()["questions"]
-            asked = {"body": body, "weak_snippets": settings.weak_snippets}
+            asked: dict[str, str | bool] = {"body": body, "weak_snippets": settings.weak_snippets}
             for alone in (
                 client.post("/v1/search", json=asked).json(),
                 client.get("/v1/search", params=asked).json(),
