@@ -1,4 +1,4 @@
-"""From a ranking to an answer: the ten best documents and the ten best sentences in them.
+"""From a ranking to an answer: the ten best documents and the best sentences in them, ten at most.
 
 A sentence's selection score is sigmoid(c·s + o) × softmax(a·d) over the selected documents: Pappas and
 Androutsopoulos 2021 multiply the sentence's score by the document's. The three scalars (c, o, a) make the two
