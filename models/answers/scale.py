@@ -91,7 +91,7 @@ class Scale:
 
 
 def without_scale(content: bytes) -> bytes:
-    """A ranker's config.json as it was before a scale was fitted, for its hash: orders and answers stay."""
+    """A ranker's config.json as it was before a scale was fitted, for its hash: scores and orders stay."""
     config = json.loads(content)
     training = config.get("training") if isinstance(config, dict) else None
     parts = [part for part in (config, training) if isinstance(part, dict) and "scale" in part]
