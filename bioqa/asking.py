@@ -103,11 +103,10 @@ def ask(
     (1, None)
     """
     options = replace(
-        _options(max_documents, max_snippets, candidates, filters, literal),
+        _options(max_documents, max_snippets, candidates, filters, literal, weak_snippets),
         order=_one_of("order", order, Order),
         offset=_between("offset", offset, 0, MAX_CANDIDATES - 1),
         facets=facets,
-        weak_snippets=weak_snippets,
     )
     return Answer(_answer(question, index, ranker, options, syntax))
 
@@ -133,9 +132,7 @@ def ask_all(
     >>> [len(answer.documents) for answer in bioqa.ask_all(questions, index)]
     [10, 10, 10]
     """
-    options = replace(
-        _options(max_documents, max_snippets, candidates, filters, literal), weak_snippets=weak_snippets
-    )
+    options = _options(max_documents, max_snippets, candidates, filters, literal, weak_snippets)
     answerer = Answerer(index.back_end, ranker or default_ranker())
     asked = map(checked, questions)
     while some := [*islice(asked, AT_ONCE)]:
@@ -189,12 +186,19 @@ def _text(place: str | Path | None) -> str | None:
 
 
 def _options(
-    documents: int, snippets: int, candidates: int, filters: Filters, literal: bool
+    documents: int,
+    snippets: int,
+    candidates: int,
+    filters: Filters,
+    literal: bool,
+    weak_snippets: bool = False,
 ) -> SearchOptions:
     _between("max_documents", documents, 1)
     _between("max_snippets", snippets, 0)
     _between("candidates", candidates, 1)
-    return SearchOptions(documents, snippets, candidates, filters, literal=literal)
+    return SearchOptions(
+        documents, snippets, candidates, filters, literal=literal, weak_snippets=weak_snippets
+    )
 
 
 def _answer(

@@ -150,7 +150,7 @@ def serve() -> None:
     with processes.parent() as (incoming, outgoing):
         paths, joiner, whole_files = processes.receive(incoming)
         # What records are made of has no cycles. Looking for them took a tenth of the time.
-        gc.freeze()
+        processes.keep_loaded()
         gc.set_threshold(100_000)
         for path in paths:
             messages = parse(path, joiner)

@@ -24,7 +24,10 @@ TOLERANCE = 0.003
 def fit_margin(
     rankings: Sequence[Ranking], golden: Sequence[Response], calibration: Calibration
 ) -> float | None:
-    """The margin of log-weights whose mean snippet F1 is the highest; None if leaving out gains nothing."""
+    """The widest margin of log-weights whose mean snippet F1 is within TOLERANCE of the highest.
+
+    None, which is wider than any, if leaving snippets out gains no more.
+    """
     margins: list[float | None] = [None, *(-log(share) for share in SHARES)]
     f1 = [_snippet_f1(rankings, golden, calibration, margin) for margin in margins]
     return next(margin for margin, found in zip(margins, f1, strict=True) if found >= max(f1) - TOLERANCE)
