@@ -56,13 +56,18 @@ def _pooled(values: Tensor, lengths: Tensor, cells: int) -> Tensor:
 
     Values are not negative. Where there are fewer places than cells, neighbours share one.
     """
-    places = torch.arange(values.shape[2], device=values.device)
-    pooled = []
-    for cell in range(cells):
-        begin, end = lengths * cell // cells, (lengths * (cell + 1) + cells - 1) // cells
-        inside = (places >= begin[:, None]) & (places < end[:, None])
-        pooled.append((values * inside[:, None, :, None]).amax(2))
-    return torch.stack(pooled, dim=2)
+    cell = torch.arange(cells, device=values.device)
+    begin = lengths[:, None] * cell // cells
+    end = (lengths[:, None] * (cell + 1) + cells - 1) // cells
+    widest = int((end - begin).max()) if len(values) else 0
+    if not widest:
+        return values.new_zeros(*values.shape[:2], cells, values.shape[3])
+    # [S, cells, widest]: a narrower cell repeats its last place.
+    places = torch.minimum(begin[:, :, None] + torch.arange(widest, device=values.device), end[:, :, None] - 1)
+    index = places.clamp(min=0).flatten(1)[:, None, :, None]
+    found = values.gather(2, index.expand(-1, values.shape[1], -1, values.shape[3]))
+    pooled = found.unflatten(2, (cells, widest)).amax(3)
+    return pooled * (lengths > 0)[:, None, None, None]
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
