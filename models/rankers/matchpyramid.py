@@ -62,9 +62,10 @@ def _pooled(values: Tensor, lengths: Tensor, cells: int) -> Tensor:
     widest = int((end - begin).max()) if len(values) else 0
     if not widest:
         return values.new_zeros(*values.shape[:2], cells, values.shape[3])
+    places = begin[:, :, None] + torch.arange(widest, device=values.device)
     # [S, cells, widest]: a narrower cell repeats its last place.
-    places = torch.minimum(begin[:, :, None] + torch.arange(widest, device=values.device), end[:, :, None] - 1)
-    index = places.clamp(min=0).flatten(1)[:, None, :, None]
+    places = torch.minimum(places, end[:, :, None] - 1).clamp(min=0)
+    index = places.flatten(1)[:, None, :, None]
     found = values.gather(2, index.expand(-1, values.shape[1], -1, values.shape[3]))
     pooled = found.unflatten(2, (cells, widest)).amax(3)
     return pooled * (lengths > 0)[:, None, None, None]

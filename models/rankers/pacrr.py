@@ -112,7 +112,7 @@ class Pacrr(nn.Module):
         after = size - 1 - before
         padded = pad(similarity, (before, after, before, after))
         _, n, m = similarity.shape
-        # [size², S n m]: one product of matrices is up to eight times as fast as a convolution of one channel.
+        # [size², S n m]: one matrix product is up to eight times as fast as convolving one channel.
         shifted = [padded[:, i : i + n, j : j + m] for i in range(size) for j in range(size)]
         found = torch.addmm(layer.bias[:, None], layer.weight.flatten(1), torch.stack(shifted).flatten(1))
         # The index of the maximum makes its gradient cheap; without one, a plain maximum is faster.
