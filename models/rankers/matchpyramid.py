@@ -67,7 +67,7 @@ def _pooled(values: Tensor, lengths: Tensor, cells: int) -> Tensor:
     places = torch.minimum(places, end[:, :, None] - 1).clamp(min=0)
     index = places.flatten(1)[:, None, :, None]
     found = values.gather(2, index.expand(-1, values.shape[1], -1, values.shape[3]))
-    pooled = found.unflatten(2, (cells, widest)).amax(3)
+    pooled = found.view(*values.shape[:2], cells, widest, values.shape[3]).amax(3)
     return pooled * (lengths > 0)[:, None, None, None]
 
 
