@@ -8,10 +8,10 @@ import typer
 from bioqa.app.answers.opening import index_location
 from bioqa.app.cli.console import say
 from bioqa.app.cli.options import IndexOption
-from bioqa.app.settings import load_settings
+from bioqa.app.settings import Settings, load_settings
 from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.search.address import folder_path, is_url
-from bioqa.indexer.search.synonyms import FILE, build
+from bioqa.indexer.search.address import folder_path, is_url, parse_address
+from bioqa.indexer.search.synonyms import FILE, Built
 
 
 def synonyms(
@@ -23,20 +23,35 @@ def synonyms(
     ],
     index: IndexOption = None,
 ) -> None:
-    """Make the synonyms of MeSH's descriptors, in a file beside an index in a folder.
+    """Make the synonyms of MeSH's descriptors, beside an index.
 
     From then on, also by a running service, questions are searched for with them, and [mh] finds narrower
-    headings. Run it again for a new
-    year's file; releases that `bioqa update` makes keep the file.
+    headings. Run it again for a new year's file; releases that `bioqa update` makes keep them.
     """
-    where = index_location(load_settings(index=index))
-    if is_url(where):
-        raise BioqaError(
-            f"{where} is in Elasticsearch, and synonyms are a file in an index's folder; "
-            "Elasticsearch has no place for them yet"
-        )
+    settings = load_settings(index=index)
+    where = index_location(settings)
+    place, made = (
+        _in_elastic(descriptors, where, settings) if is_url(where) else _in_folder(descriptors, where)
+    )
+    say(f"{place}: descriptors {made.descriptors}, terms of those with synonyms {made.terms}")
+
+
+def _in_folder(descriptors: Path, where: str) -> tuple[str, Built]:
+    from bioqa.indexer.search.synonyms import build
+
     folder = folder_path(where)
     if not folder.is_dir():
         raise BioqaError(f"no index at {folder}: no such folder")
-    made = build(descriptors, folder / FILE)
-    say(f"{folder / FILE}: descriptors {made.descriptors}, terms of those with synonyms {made.terms}")
+    return str(folder / FILE), build(descriptors, folder / FILE)
+
+
+def _in_elastic(descriptors: Path, where: str, settings: Settings) -> tuple[str, Built]:
+    from bioqa.indexer.search.connection import connect
+    from bioqa.indexer.search.elastic import ElasticIndex
+    from bioqa.indexer.search.elastic_synonyms import build, synonyms_name
+
+    access = settings.access()
+    address = parse_address(where)
+    # Opened, as synonyms of an index that does not exist are a mistake.
+    with ElasticIndex.open(connect(address, access), address, access.patience_s) as opened:
+        return f"the index {synonyms_name(address.name)}", build(descriptors, opened.client, address)

@@ -28,6 +28,7 @@ from bioqa.indexer.search.bulk import ORDER_BITS, BulkWriter, Operation, Outcome
 from bioqa.indexer.search.condensing import condensed, is_long, words_of
 from bioqa.indexer.search.connection import engine_errors
 from bioqa.indexer.search.elastic_evidence import ElasticEvidence
+from bioqa.indexer.search.elastic_synonyms import SynonymsAlias
 from bioqa.indexer.search.faults import (
     FORBIDDEN,
     MISSING,
@@ -60,7 +61,7 @@ from bioqa.indexer.search.query import (
 )
 from bioqa.indexer.search.reading import Reading, read
 from bioqa.indexer.search.records import PMID, Described, EncodedEvent, Record, encode, pmid_number
-from bioqa.indexer.search.synonyms import SynonymsFile
+from bioqa.indexer.search.synonyms import Synonyms
 from bioqa.indexer.search.wording import Wording
 
 PMIDS_PER_REQUEST = 1000
@@ -86,7 +87,7 @@ class ElasticIndex:
         # Writes go to the index by its own name, as an alias may be moved meanwhile.
         self._writer = BulkWriter(client, IndexAddress(address.hosts, self.name), patience_s)
         self._next_order: int | None = None
-        self._synonyms = SynonymsFile(None)
+        self._synonyms = SynonymsAlias(client, address)
 
     @classmethod
     def create(
@@ -188,7 +189,14 @@ class ElasticIndex:
         return ElasticEvidence(self._ask)
 
     def read(self, question: str) -> Reading:
-        return read(question, self.evidence(), self._synonyms.current())
+        return read(question, self.evidence(), self.synonyms())
+
+    def synonyms(self) -> Synonyms:
+        """The synonyms beside the index, as of the last minute."""
+        return self._synonyms.current()
+
+    def _narrower(self, heading: str) -> Sequence[str]:
+        return self.synonyms().narrower(heading)
 
     def _ask(
         self, searches: Sequence[Mapping[str, Any]], preferences: Sequence[str] = ()
@@ -221,7 +229,7 @@ class ElasticIndex:
                 search_type=self._search_type,
                 preference=preference(text),
                 allow_partial_search_results=False,
-                **request(text, size, filters),
+                **request(text, size, filters, self._narrower),
             )
             return self._candidates(answer.body)
 
@@ -243,7 +251,7 @@ class ElasticIndex:
             answer = self.client.search(
                 index=self.address.name,
                 allow_partial_search_results=False,
-                **newest_request(filters, size),
+                **newest_request(filters, size, self._narrower),
             )
             require_whole(answer.body, self.address)
             return [from_source(hit["_source"]) for hit in answer["hits"]["hits"]]
@@ -254,7 +262,12 @@ class ElasticIndex:
         text = question if question is None else _cleaned(question)
         if size < 1 or text == "":
             return []
-        wanted = newest_request(filters, size) if text is None else request(text, size, filters)
+        narrower = self._narrower
+        wanted = (
+            newest_request(filters, size, narrower)
+            if text is None
+            else request(text, size, filters, narrower)
+        )
         (answer,) = self._ask([wanted | {"_source": DESCRIBING}], [preference(text)] if text else ())
         with engine_errors(self.address):
             return [described(hit["_source"]) for hit in answer["hits"]["hits"]]
@@ -269,14 +282,14 @@ class ElasticIndex:
                 allow_partial_search_results=False,
                 size=0,
                 track_total_hits=True,
-                query=query(text, filters),
+                query=query(text, filters, self._narrower),
             )
             require_whole(answer.body, self.address)
             return int(answer["hits"]["total"]["value"])
 
     def _msearch(self, texts: Sequence[str | Wording], size: int, filters: Filters) -> list[list[Candidate]]:
         with engine_errors(self.address):
-            searches = [request(text, size, filters) for text in texts]
+            searches = [request(text, size, filters, self._narrower) for text in texts]
             answers = self._ask(searches, [*map(preference, texts)])
             return [self._candidates(answer) for answer in answers]
 

@@ -16,9 +16,11 @@ from bioqa.indexer.search.conditions import (
     HasPhrase,
     HasPmid,
     HasWords,
+    Narrower,
     Place,
     Published,
     Without,
+    no_narrower,
 )
 from bioqa.indexer.search.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.mapping import KEYS, TEXT, TITLE
@@ -28,31 +30,33 @@ from bioqa.indexer.search.wording import Best, Every, Wording, Words, texts
 _FIELDS: dict[Place, str] = {"title": TITLE, "text": TEXT}
 
 
-def request(text: str | Wording, size: int, filters: Filters = NO_FILTERS) -> dict[str, Any]:
+def request(
+    text: str | Wording, size: int, filters: Filters = NO_FILTERS, narrower: Narrower = no_narrower
+) -> dict[str, Any]:
     """Build the search for a question's best documents."""
     return {
-        "query": query(text, filters),
+        "query": query(text, filters, narrower),
         "size": size,
         "sort": [{"_score": "desc"}, {"pmid": "asc"}],
         "track_total_hits": False,
     }
 
 
-def newest_request(filters: Filters, size: int) -> dict[str, Any]:
+def newest_request(filters: Filters, size: int, narrower: Narrower = no_narrower) -> dict[str, Any]:
     """Build the search for the newest documents that pass."""
     return {
-        "query": query(None, filters),
+        "query": query(None, filters, narrower),
         "size": size,
         "sort": [{"published": {"order": "desc", "missing": "_last"}}, {"pmid": "desc"}],
         "track_total_hits": False,
     }
 
 
-def query(text: str | Wording | None, filters: Filters) -> dict[str, Any]:
+def query(text: str | Wording | None, filters: Filters, narrower: Narrower = no_narrower) -> dict[str, Any]:
     """Build a query, in which no character of the question acts as an operator. Without a question, all
     documents match that pass."""
     restriction = filters.condition()
-    passing = [condition_query(part) for part in restriction.parts]
+    passing = [condition_query(part, narrower) for part in restriction.parts]
     if text is None:
         # Tombstones have no such field.
         return {"bool": {"filter": [{"exists": {"field": "has_title"}}, *passing]}}
@@ -75,11 +79,11 @@ def wording_query(wording: Wording) -> dict[str, Any]:
             return {"dis_max": {"queries": [*map(wording_query, ways)], "boost": weight}}
 
 
-def condition_query(condition: Condition) -> dict[str, Any]:
+def condition_query(condition: Condition, narrower: Narrower = no_narrower) -> dict[str, Any]:
     """Build the query for the documents that meet a condition."""
     match condition:
         case HasKey():
-            return {"terms": {KEYS: list(condition.keys())}}
+            return {"terms": {KEYS: list(condition.keys(narrower))}}
         case HasPmid(pmid):
             return {"ids": {"values": [str(pmid)]}}
         case HasWords(place, text):
@@ -91,11 +95,13 @@ def condition_query(condition: Condition) -> dict[str, Any]:
         case Published():
             return _published(condition)
         case AllOf(parts):
-            return {"bool": {"filter": [*map(condition_query, parts)]}} if parts else {"match_all": {}}
+            every = [condition_query(part, narrower) for part in parts]
+            return {"bool": {"filter": every}} if parts else {"match_all": {}}
         case AnyOf(parts):
-            return {"bool": {"should": [*map(condition_query, parts)], "minimum_should_match": 1}}
+            ways = [condition_query(part, narrower) for part in parts]
+            return {"bool": {"should": ways, "minimum_should_match": 1}}
         case Without(part):
-            return {"bool": {"must_not": condition_query(part)}}
+            return {"bool": {"must_not": condition_query(part, narrower)}}
 
 
 def _beginning(field: str, beginning: str) -> dict[str, Any]:

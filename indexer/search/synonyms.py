@@ -1,19 +1,20 @@
-"""MeSH's descriptors, their synonyms (entry terms) and what is narrower, in a file beside an index.
+"""MeSH's descriptors, their synonyms (entry terms) and what is narrower.
 
-The file is SQLite, so that a question costs a look-up rather than the memory for a quarter of a million
-terms. ``bioqa synonyms`` makes it once of NLM's descriptor file (desc2026.xml, plain or gzip).
+``bioqa synonyms`` makes them once of NLM's descriptor file (desc2026.xml, plain or gzip): beside an index in
+a folder as a file of SQLite, so that a question costs a look-up rather than the memory for a quarter of a
+million terms; for one in Elasticsearch see ``bioqa.indexer.search.elastic_synonyms``.
 """
 
 import gzip
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 from lxml import etree
 
@@ -64,6 +65,12 @@ class Descriptor:
     trees: tuple[str, ...] = ()
     """Its places in MeSH's trees: C08.127.108 is below C08.127."""
 
+    def keyed(self) -> list[tuple[str, str]]:
+        """Keys (``long_key``) and terms, the first term of each key."""
+        by_key = {long_key(term): term for term in reversed(self.terms)}
+        by_key.pop("", None)
+        return [(key, by_key[key]) for key in reversed(by_key)]
+
 
 @dataclass(frozen=True, slots=True)
 class Built:
@@ -73,9 +80,41 @@ class Built:
     terms: int
     """Synonyms: the terms of descriptors that have several."""
 
+    @classmethod
+    def of(cls, written: Sequence[Descriptor]) -> "Built":
+        several = (len(keyed) for each in written if len(keyed := each.keyed()) > 1)
+        return cls(len(written), sum(several))
 
-class Synonyms:
-    """The synonyms in a file; none if there is no file. Threads may share it."""
+
+class Synonyms(Protocol):
+    """What is known of MeSH's descriptors. Threads may share it."""
+
+    def __bool__(self) -> bool:
+        """Whether anything is known."""
+
+    def of(self, keys: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """The synonyms of phrases by their keys (``long_key``), without those that have the same key.
+
+        A phrase within another one that has synonyms is left out."""
+
+    def narrower(self, heading: str) -> Sequence[str]:
+        """The descriptor that is called so, by any of its terms, and all below it in MeSH's trees."""
+
+
+def synonyms_of(rows: Iterable[tuple[str, str, str]]) -> Mapping[str, Sequence[str]]:
+    """What ``Synonyms.of`` gives, from a key that was asked, another term's key, and that term."""
+    found: dict[str, dict[str, str]] = {}
+    for asked, key, term in rows:
+        found.setdefault(asked, {}).setdefault(key, term)
+    return {
+        asked: [*terms.values()][:MOST_TERMS]
+        for asked, terms in found.items()
+        if not any(asked in longer for longer in found if longer != asked)
+    }
+
+
+class FileSynonyms:
+    """``Synonyms`` in a file; none if there is no file."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Raises SynonymsError if the file cannot be used."""
@@ -100,9 +139,6 @@ class Synonyms:
         return self._database is not None
 
     def of(self, keys: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """The synonyms of phrases by their keys (``long_key``), without those that have the same key.
-
-        A phrase within another one that has synonyms is left out."""
         if not keys:
             return {}
         marks = ",".join("?" * len(keys))
@@ -110,18 +146,9 @@ class Synonyms:
             "SELECT asked.key, other.key, other.term FROM terms AS asked JOIN terms AS other "  # noqa: S608
             f"USING (descriptor) WHERE asked.key IN ({marks}) AND other.key <> asked.key ORDER BY other.rowid"
         )  # only marks are put in
-        rows = self._rows(query, [*keys])
-        found: dict[str, dict[str, str]] = {}
-        for asked, key, term in rows:
-            found.setdefault(asked, {}).setdefault(key, term)
-        return {
-            asked: [*terms.values()][:MOST_TERMS]
-            for asked, terms in found.items()
-            if not any(asked in longer for longer in found if longer != asked)
-        }
+        return synonyms_of(self._rows(query, [*keys]))
 
     def narrower(self, heading: str) -> Sequence[str]:
-        """The descriptor that is called so, by any of its terms, and all below it in MeSH's trees."""
         return self._narrower(long_key(heading))
 
     def _look_up_narrower(self, key: str) -> tuple[str, ...]:
@@ -149,23 +176,20 @@ class Synonyms:
             self._database.close()
 
 
-NO_SYNONYMS = Synonyms()
+NO_SYNONYMS = FileSynonyms()
 
 
 class SynonymsFile:
     """A file that may appear, or be replaced, while an index is in use. Threads may share it."""
 
-    def __init__(self, path: Path | None) -> None:
-        """``path``: None for none."""
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
         self._seen: tuple[int, int] | None = None
-        self._opened = NO_SYNONYMS
+        self._opened: Synonyms = NO_SYNONYMS
 
     def current(self) -> Synonyms:
         """The synonyms in the file now. Raises SynonymsError if it cannot be used."""
-        if self._path is None:
-            return NO_SYNONYMS
         try:
             status = self._path.stat()
             state = status.st_ino, status.st_mtime_ns
@@ -174,7 +198,7 @@ class SynonymsFile:
         with self._lock:
             if state != self._seen:
                 # The old one is not closed, as other threads may be reading it.
-                self._opened = Synonyms(self._path) if state else NO_SYNONYMS
+                self._opened = FileSynonyms(self._path) if state else NO_SYNONYMS
                 self._seen = state
             return self._opened
 
@@ -183,26 +207,27 @@ def build(source: Path, target: Path) -> Built:
     """Write the synonyms of NLM's descriptor file, whole or not at all.
 
     Raises SynonymsError, naming the file and what is wrong."""
-    terms = 0
+    read = read_descriptors(source)
     with closing(sqlite3.connect(":memory:")) as database:
         database.executescript(_TABLES)
-        number = 0
-        for number, descriptor in enumerate(descriptors(source), 1):
-            by_key = {long_key(term): term for term in reversed(descriptor.terms)}
-            by_key.pop("", None)
-            rows = [(key, number, by_key[key]) for key in reversed(by_key)]
+        for number, descriptor in enumerate(read, 1):
+            rows = [(key, number, term) for key, term in descriptor.keyed()]
             database.executemany("INSERT INTO terms VALUES (?, ?, ?)", rows)
             database.execute("INSERT INTO names VALUES (?, ?)", (number, descriptor.terms[0]))
             places = [(place, number) for place in descriptor.trees]
             database.executemany("INSERT INTO trees VALUES (?, ?)", places)
-            terms += len(rows) if len(rows) > 1 else 0
-        if not number:
-            raise SynonymsError(f"{source} has no descriptor")
         database.executescript(_INDEXES)
         database.execute(f"PRAGMA user_version = {FORMAT}")
         database.commit()
         write_bytes(target, database.serialize())
-    return Built(number, terms)
+    return Built.of(read)
+
+
+def read_descriptors(path: Path) -> list[Descriptor]:
+    """Read NLM's descriptor file. Raises SynonymsError, also if it has none."""
+    if not (read := [*descriptors(path)]):
+        raise SynonymsError(f"{path} has no descriptor")
+    return read
 
 
 def descriptors(path: Path) -> Iterator[Descriptor]:

@@ -2,16 +2,21 @@
 
 import gzip
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from elasticsearch import Elasticsearch
 
+from bioqa.indexer.search import elastic_synonyms
+from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.defined import long_key
 from bioqa.indexer.search.reading import SYNONYM_WEIGHT, Expansion, read
 from bioqa.indexer.search.synonyms import (
     FILE,
     NO_SYNONYMS,
     Built,
+    FileSynonyms,
     Synonyms,
     SynonymsError,
     SynonymsFile,
@@ -24,10 +29,34 @@ from tests.indexer.search.evidence import TextEvidence
 DESCRIPTORS = Path(__file__).with_name("descriptors.xml")
 
 
+Make = Callable[[Path], Synonyms]
+"""Makes synonyms of a descriptor file."""
+
+
+@pytest.fixture(params=["file", "elasticsearch"])
+def make(request: pytest.FixtureRequest) -> Iterator[Make]:
+    if request.param == "elasticsearch":
+        url, name = request.getfixturevalue("elastic_url"), request.getfixturevalue("elastic_name")
+        with Elasticsearch(url, request_timeout=60) as client:
+            yield lambda path: made_in_elastic(path, client, IndexAddress((url,), name))
+        return
+    target = request.getfixturevalue("tmp_path") / FILE
+
+    def made_in_file(path: Path) -> Synonyms:
+        build(path, target)
+        return FileSynonyms(target)
+
+    yield made_in_file
+
+
+def made_in_elastic(path: Path, client: Elasticsearch, address: IndexAddress) -> Synonyms:
+    elastic_synonyms.build(path, client, address)
+    return elastic_synonyms.SynonymsAlias(client, address).current()
+
+
 @pytest.fixture
-def synonyms(tmp_path: Path) -> Synonyms:
-    build(DESCRIPTORS, tmp_path / FILE)
-    return Synonyms(tmp_path / FILE)
+def synonyms(make: Make) -> Synonyms:
+    return make(DESCRIPTORS)
 
 
 def test_terms_of_the_preferred_concept_are_read() -> None:
@@ -65,14 +94,15 @@ def test_what_is_below_a_heading_in_the_trees_is_narrower(synonyms: Synonyms, as
     assert synonyms.narrower("Fever") == ()
 
 
-def test_places_that_only_begin_alike_are_not_narrower(tmp_path: Path) -> None:
+def test_places_that_only_begin_alike_are_not_narrower(make: Make, tmp_path: Path) -> None:
     beside = WHOLE.replace(b"C98.100.050", b"C98.1000")
     (tmp_path / "desc.xml").write_bytes(beside)
-    build(tmp_path / "desc.xml", tmp_path / FILE)
-    assert Synonyms(tmp_path / FILE).narrower("Brassy Fever") == ("Brassy Fever",)
+    assert make(tmp_path / "desc.xml").narrower("Brassy Fever") == ("Brassy Fever",)
 
 
-def test_a_heading_is_looked_up_once(synonyms: Synonyms) -> None:
+def test_a_heading_is_looked_up_once(tmp_path: Path) -> None:
+    build(DESCRIPTORS, tmp_path / FILE)
+    synonyms = FileSynonyms(tmp_path / FILE)
     found = synonyms.narrower("Brassy Fever")
     synonyms.close()
     assert synonyms.narrower("brassy fever") == found
@@ -82,8 +112,7 @@ def test_a_heading_is_looked_up_once(synonyms: Synonyms) -> None:
 
 def test_without_a_file_there_are_none(tmp_path: Path) -> None:
     assert not NO_SYNONYMS
-    assert not Synonyms(tmp_path / FILE)
-    assert not SynonymsFile(None).current()
+    assert not FileSynonyms(tmp_path / FILE)
     assert NO_SYNONYMS.of(["x"]) == {}
     assert NO_SYNONYMS.narrower("x") == ()
 
@@ -167,4 +196,4 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_a_file_that_is_none_of_synonyms_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE).write_bytes(content)
     with pytest.raises(SynonymsError, match="not a file of synonyms"):
-        Synonyms(tmp_path / FILE)
+        FileSynonyms(tmp_path / FILE)
