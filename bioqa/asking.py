@@ -151,6 +151,7 @@ def explain(
     filters: Filters = NO_FILTERS,
     syntax: Mode = "auto",
     literal: bool = False,
+    weak_snippets: bool = False,
 ) -> Explanation:
     """Why an article is, or is not, in the answer that ``ask`` gives, as ``bioqa explain`` shows it.
 
@@ -168,7 +169,8 @@ def explain(
     ('The index does not have the article: load a file of MEDLINE that does.',)
     """
     options = replace(
-        _options(max_documents, max_snippets, candidates, filters, literal), explained=pmid_in(str(pmid))
+        _options(max_documents, max_snippets, candidates, filters, literal, weak_snippets),
+        explained=pmid_in(str(pmid)),
     )
     explanation = _answer(question, index, ranker, options, syntax).explanation
     if explanation is None:
@@ -191,7 +193,7 @@ def _options(
     candidates: int,
     filters: Filters,
     literal: bool,
-    weak_snippets: bool = False,
+    weak_snippets: bool,
 ) -> SearchOptions:
     _between("max_documents", documents, 1)
     _between("max_snippets", snippets, 0)

@@ -182,9 +182,9 @@ def explain_selection(
     selected = rank <= len(chosen)
     beside = chosen if selected else (*chosen, ranked)
     shares = document_shares(beside, calibration)
-    ordered = select(Ranking(beside), calibration, len(beside), sys.maxsize).sentences
+    ordered = select(Ranking(beside), calibration, SelectionLimits(len(beside), sys.maxsize)).sentences
     rivals = ordered if selected else [each for each in ordered if each.document.pmid != pmid]
-    answered = select(ranking, calibration, limits.documents, limits.snippets, margin=limits.margin)
+    answered = select(ranking, calibration, limits)
     snippets = len(answered.sentences)
     last = rivals[:snippets]
     probabilities = probability(ranked.sentence_scores, calibration).tolist()

@@ -448,8 +448,7 @@ def _answer(
     if retrieved.listed:
         selection = Selection(shown.documents[: options.max_documents], ())
     else:
-        margin = _margin(scale, options)
-        selection = select(shown, calibration, options.max_documents, options.max_snippets, scale, margin)
+        selection = select(shown, calibration, _limits(scale, options), scale)
     _check_finite(selection, ranker.name)
     estimate = _confidence(retrieved, ranking, calibration) if _is_whole(retrieved) else None
     waited = 0.0
@@ -478,9 +477,9 @@ def _answer(
     )
 
 
-def _margin(scale: Scale | None, options: SearchOptions) -> float | None:
-    """How far below the best one a snippet may be."""
-    return None if scale is None or options.weak_snippets else scale.margin
+def _limits(scale: Scale | None, options: SearchOptions) -> SelectionLimits:
+    margin = None if scale is None or options.weak_snippets else scale.margin
+    return SelectionLimits(options.max_documents, options.max_snippets, margin)
 
 
 def _explanation(ranker: Ranker, retrieved: Retrieved, calibration: Calibration) -> Explanation | None:
@@ -488,8 +487,7 @@ def _explanation(ranker: Ranker, retrieved: Retrieved, calibration: Calibration)
     if explaining is None:
         return None
     found, asked = explaining.retrieval, explaining.asked
-    limits = SelectionLimits(options.max_documents, options.max_snippets, _margin(scale_of(ranker), options))
-    return explain(ranker, found, asked, calibration, limits)
+    return explain(ranker, found, asked, calibration, _limits(scale_of(ranker), options))
 
 
 def _is_whole(retrieved: Retrieved) -> bool:

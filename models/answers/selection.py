@@ -39,20 +39,17 @@ class SelectionLimits:
     """Sentences whose log-weight is further below the best one's are left out."""
 
 
+TEN = SelectionLimits()
+
+
 def select(
-    ranking: Ranking,
-    calibration: Calibration,
-    max_documents: int = MAX_ITEMS,
-    max_snippets: int = MAX_ITEMS,
-    scale: Scale | None = None,
-    margin: float | None = None,
+    ranking: Ranking, calibration: Calibration, limits: SelectionLimits = TEN, scale: Scale | None = None
 ) -> Selection:
     """The best documents and, among their sentences, the best. Equal scores keep reading order.
 
-    ``margin``: sentences whose log-weight is further below the best one's are left out. With a ``scale``,
-    scores are probabilities, and those that decided are kept as ``raw_score``.
+    With a ``scale``, scores are probabilities, and those that decided are kept as ``raw_score``.
     """
-    documents = ranking.documents[:max_documents]
+    documents = ranking.documents[: limits.documents]
     if not documents:
         return Selection((), ())
     scored = [
@@ -67,9 +64,9 @@ def select(
         if not is_label(ranked.document, sentence)
     ]
     scored.sort(key=lambda pair: -pair[0].score)
-    chosen = scored[:max_snippets]
-    if margin is not None and chosen:
-        least = max(weight for _, weight in chosen) - margin
+    chosen = scored[: limits.snippets]
+    if limits.margin is not None and chosen:
+        least = max(weight for _, weight in chosen) - limits.margin
         chosen = [pair for pair in chosen if pair[1] >= least]
     sentences = tuple(sentence for sentence, _ in chosen)
     if scale is None:

@@ -12,7 +12,7 @@ import numpy as np
 from bioqa.bioasq.domain import Response
 from bioqa.bioasq.measures import per_question
 from bioqa.models.answers.ranking import Ranking
-from bioqa.models.answers.selection import Calibration, select
+from bioqa.models.answers.selection import Calibration, SelectionLimits, select
 
 SHARES = (0.02, 0.03, 0.05, 0.07, *(step / 20 for step in range(2, 19)))
 """Of the best sentence's selection score: candidates for what a sentence must have."""
@@ -40,7 +40,7 @@ def _snippet_f1(
     margin: float | None,
 ) -> float:
     answers = [
-        select(ranking, calibration, margin=margin).response(gold.question)
+        select(ranking, calibration, SelectionLimits(margin=margin)).response(gold.question)
         for ranking, gold in zip(rankings, golden, strict=True)
     ]
     return float(np.mean([each.snippets.f1 for each in per_question(golden, answers, 8)] or [0.0]))

@@ -167,7 +167,7 @@ def test_standing_in_the_selection_is_that_of_the_answer(
 ) -> None:
     calibration = Calibration(1.5, -0.5, 0.7)
     ranking = Reranker(trained, name="toy").rank(BODY, candidates)
-    selection = select(ranking, calibration, documents, 3, margin=margin)
+    selection = select(ranking, calibration, SelectionLimits(documents, 3, margin))
     in_answer = {each.document.pmid for each in selection.documents}
     best = [(each.document.pmid, each.sentence) for each in selection.sentences]
     shares = 0.0
@@ -191,7 +191,8 @@ def test_standing_in_the_selection_is_that_of_the_answer(
                 # As if it had been selected, too.
                 both = replace(ranking, documents=(*ranking.documents[:documents], ranked))
                 scores = {
-                    (s.document.pmid, s.sentence): s.score for s in select(both, calibration, 9, 99).sentences
+                    (s.document.pmid, s.sentence): s.score
+                    for s in select(both, calibration, SelectionLimits(9, 99)).sentences
                 }
                 assert each.score == pytest.approx(scores[pmid, each.sentence])
                 assert each.rank is None

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bioqa.models.answers.ranking import RankedDocument, Ranking, Selection
 from bioqa.models.answers.scale import Curve, Scale
-from bioqa.models.answers.selection import Calibration, select
+from bioqa.models.answers.selection import Calibration, SelectionLimits, select
 from tests.models.toys import document
 
 PLAIN = Calibration()
@@ -55,11 +55,11 @@ def test_counts_are_upper_bounds() -> None:
     ranking = Ranking(tuple(ranked(i, -float(i), 0.0, 1.0) for i in range(1, 15)))
     assert len(select(ranking, PLAIN).documents) == 10
     assert len(select(ranking, PLAIN).sentences) == 10
-    small = select(ranking, PLAIN, max_documents=2, max_snippets=3)
+    small = select(ranking, PLAIN, SelectionLimits(documents=2, snippets=3))
     assert [d.document.pmid for d in small.documents] == ["1", "2"]
     assert _order(small) == [("1", 1), ("1", 0), ("2", 1)]
-    assert select(ranking, PLAIN, max_documents=3, max_snippets=0).sentences == ()
-    assert select(ranking, PLAIN, max_documents=0) == Selection((), ())
+    assert select(ranking, PLAIN, SelectionLimits(documents=3, snippets=0)).sentences == ()
+    assert select(ranking, PLAIN, SelectionLimits(documents=0)) == Selection((), ())
 
 
 def test_what_is_weaker_than_a_margin_is_left_out() -> None:
@@ -69,12 +69,12 @@ def test_what_is_weaker_than_a_margin_is_left_out() -> None:
     everything = select(ranking, PLAIN)
     assert _order(everything) == list(below)
     for margin, left in ((0.4, 1), (0.6, 2), (1.1, 3), (5.0, 4), (11.0, 6), (None, 6)):
-        found = select(ranking, PLAIN, margin=margin)
+        found = select(ranking, PLAIN, SelectionLimits(margin=margin))
         assert found.sentences == everything.sentences[:left], margin
         assert found.documents == everything.documents
     scale = Scale(Curve((0.0, 1.0), (0.0, 1.0)), Curve((0.0, 1.0), (0.0, 1.0)))
-    assert _order(select(ranking, PLAIN, scale=scale, margin=1.1)) == [*below][:3]
-    assert select(ranking, PLAIN, max_snippets=0, margin=1.0).sentences == ()
+    assert _order(select(ranking, PLAIN, SelectionLimits(margin=1.1), scale)) == [*below][:3]
+    assert select(ranking, PLAIN, SelectionLimits(snippets=0, margin=1.0)).sentences == ()
 
 
 def test_no_documents_and_documents_without_sentences() -> None:
@@ -112,7 +112,7 @@ def test_every_selection_is_an_answer(
 ) -> None:
     made = [ranked(i, score, *sentences) for i, (score, sentences) in enumerate(scores, 1)]
     ranking = Ranking(tuple(sorted(made, key=lambda d: -d.score)))
-    selection = select(ranking, calibration, documents, snippets)
+    selection = select(ranking, calibration, SelectionLimits(documents, snippets))
     assert selection.documents == ranking.documents[:documents]
     found = [s.score for s in selection.sentences]
     assert all(0.0 <= score <= 1.0 for score in found)
@@ -122,7 +122,7 @@ def test_every_selection_is_an_answer(
     assert len(set(_order(selection))) == len(selection.sentences)
     available = sum(len(d.sentence_scores) for d in selection.documents)
     assert len(selection.sentences) == min(snippets, available)
-    assert select(ranking, calibration, documents, snippets) == selection
+    assert select(ranking, calibration, SelectionLimits(documents, snippets)) == selection
 
 
 RISING = Scale(Curve((-2.0, 2.0), (-3.0, 3.0)), Curve((-4.0, 0.0), (-2.0, 1.0)))
@@ -150,7 +150,7 @@ def test_a_scale_changes_scores_alone(
 def test_probabilities_do_not_depend_on_how_many_documents_are_selected() -> None:
     ranking = Ranking((ranked(1, 1.0, 2.0), ranked(2, 0.5, 1.0), ranked(3, 0.0, 3.0)))
     calibration = Calibration(1.0, -0.5, 0.7)
-    alone = select(ranking, calibration, max_documents=1, scale=RISING)
+    alone = select(ranking, calibration, SelectionLimits(documents=1), RISING)
     together = select(ranking, calibration, scale=RISING)
     assert alone.documents[0] == together.documents[0]
     scores = {s.document.pmid: s.score for s in together.sentences}

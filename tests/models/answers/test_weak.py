@@ -6,7 +6,7 @@ import pytest
 
 from bioqa.bioasq.domain import Question, Response
 from bioqa.models.answers.ranking import RankedDocument, Ranking
-from bioqa.models.answers.selection import Calibration, select
+from bioqa.models.answers.selection import Calibration, SelectionLimits, select
 from bioqa.models.answers.weak import fit_margin
 from tests.models.toys import document, snippet
 
@@ -41,7 +41,9 @@ def test_as_many_are_left_as_are_relevant(relevant: int, left: int) -> None:
     scores = (LIKELY, POSSIBLE - 0.7, POSSIBLE - 0.7, WEAK, WEAK, WEAK)
     rankings, golden = _case(relevant, *scores)
     margin = fit_margin(rankings, golden, CALIBRATION)
-    assert {len(select(ranking, CALIBRATION, margin=margin).sentences) for ranking in rankings} == {left}
+    assert {
+        len(select(ranking, CALIBRATION, SelectionLimits(margin=margin)).sentences) for ranking in rankings
+    } == {left}
     assert (margin is None) == (left == len(scores))
 
 
