@@ -73,7 +73,7 @@ HEADERS = (
     "X-Request-ID",
     "traceparent",
 )
-MANY = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck))
 
 # What a header may hold on the wire: bytes without line ends, not only ASCII.
 values = st.binary(max_size=40).map(lambda b: b.translate(None, b"\r\n\0"))

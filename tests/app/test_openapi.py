@@ -49,7 +49,6 @@ MORE_THAN_A_SCHEMA_SAYS: dict[str, list[Any]] = {
 }
 QUICK = settings(
     max_examples=40,
-    deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),

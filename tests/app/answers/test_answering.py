@@ -40,7 +40,7 @@ QUESTIONS = st.lists(
 ).map(" ".join)
 DEFAULT_OPTIONS = SearchOptions()
 STORED = {each.pmid: each for each in documents()}
-FREELY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FREELY = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def ask(answerer: Answerer, body: str, wanted: SearchOptions = DEFAULT_OPTIONS) -> Answer:

@@ -198,7 +198,7 @@ def test_the_time_to_wait_is_estimated_from_what_work_took() -> None:
     assert [whole_seconds(s) for s in (0, 0.1, 1, 1.1)] == [1, 1, 1, 2]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(
     st.lists(
         st.tuples(st.sampled_from("xy"), st.integers(0, 5), st.sampled_from(["interactive", "batch"])),

@@ -194,7 +194,7 @@ def test_the_clients_address_of_cohere_and_their_other_fields_are_taken(client: 
     assert answer["results"] == rerank(client)["results"]
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=10, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60), min_size=1, max_size=6))
 def test_whatever_the_texts_are(real: TestClient, texts: list[str]) -> None:
     """Every text once, scores in [0, 1] and descending, sentences inside their text, and the same twice."""

@@ -86,7 +86,7 @@ def test_many_authors() -> None:
     assert len(library.entries[0]["author"]) == 3000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(documents)
 def test_no_text_breaks_an_entry(document: Document) -> None:
     written = bibtex([document, BARE])

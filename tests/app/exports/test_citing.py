@@ -54,7 +54,7 @@ def test_the_source(metadata: Metadata, written: str) -> None:
     assert source(Document("7", 1, "T.", "", metadata=metadata)) == written
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(documents)
 def test_one_line_with_the_pmid(document: Document) -> None:
     cited = nlm(document)

@@ -90,7 +90,7 @@ def test_many_authors() -> None:
     assert len(item["author"]) == 3000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(documents)
 def test_a_processor_reads_whatever_is_written(document: Document) -> None:
     items = json.loads(csl_json([document, BARE]))
@@ -99,7 +99,7 @@ def test_a_processor_reads_whatever_is_written(document: Document) -> None:
     assert "" not in items[0].values()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(dates)
 def test_a_date_begins_where_the_record_says(date: PartialDate | None) -> None:
     item = csl_item(Document("7", 1, "T.", "", metadata=Metadata(published=date)))

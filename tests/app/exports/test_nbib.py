@@ -94,7 +94,7 @@ def test_many_authors() -> None:
     assert record["title"] == crowd(1).title
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(documents)
 def test_no_text_breaks_a_record(document: Document) -> None:
     lines = nbib([document, BARE]).split("\n")

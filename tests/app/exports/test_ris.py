@@ -87,7 +87,7 @@ def test_many_authors() -> None:
     assert len(record["title"]) == 10_000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(documents)
 def test_no_text_breaks_a_record(document: Document) -> None:
     first, second = read_ris(ris([document, BARE]))

@@ -81,7 +81,7 @@ def test_the_style_files_are_valid_csl(name: str) -> None:
         CitationStylesStyle(str(files("bioqa.app.exports") / "styles" / f"{name}.csl"), validate=True)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(documents)
 def test_one_line_whatever_the_fields_hold(document: Document) -> None:
     for cited in (vancouver(document), apa(document)):

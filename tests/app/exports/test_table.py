@@ -67,7 +67,7 @@ def test_many_authors() -> None:
     assert row["authors"].count("Name") == 3000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(documents)
 def test_no_text_breaks_a_row(document: Document) -> None:
     first, second = read_table(csv_table([document, BARE]))

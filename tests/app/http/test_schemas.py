@@ -31,7 +31,7 @@ ENTRIES = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(entries=st.lists(ENTRIES, max_size=2))
 def test_http_takes_the_test_sets_that_files_may_hold_and_no_others(entries: list[object]) -> None:
     data = {"questions": entries}

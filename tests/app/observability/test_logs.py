@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.app.answers.context import request_id
@@ -70,7 +70,6 @@ def test_no_secret_is_in_a_line_whoever_logs_it(format: logs.Format) -> None:
     assert stream.getvalue().count("ApiKey ***") == 2
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_no_message_begins_a_line_of_its_own(text: str) -> None:
     record = logging.LogRecord("bioqa", logging.INFO, "", 0, "said %s", (text,), None)

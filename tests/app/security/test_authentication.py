@@ -199,7 +199,7 @@ def test_what_the_description_says_of_keys_is_so(
     operation = schema[path][method]
     asked = []
 
-    @settings(max_examples=3, deadline=None, derandomize=True, phases=[Phase.generate])
+    @settings(max_examples=3, derandomize=True, phases=[Phase.generate])
     @given(case=operation.as_strategy())
     def try_it(case: Case[Any]) -> None:
         # It takes the wrong key that it adds to the right one for the only one.

@@ -6,7 +6,7 @@ import string
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.app.security.keys import NAME, ApiKey, ApiKeyError, digest, find, new_secret, parse
@@ -25,7 +25,6 @@ api_keys = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(api_keys, unique_by=lambda key: key.name, max_size=10))
 def test_what_is_written_is_what_is_read(known: list[ApiKey]) -> None:
     text = "\n# a comment\n\n".join(key.line() for key in known)

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Receive, Scope, Send
 
@@ -35,7 +35,6 @@ def test_a_burst_goes_through_then_one_a_second() -> None:
     assert [buckets.take("a", rate).remaining for _ in range(2)] == [2, 1]
 
 
-@settings(deadline=None)
 @given(
     st.integers(1, 600),
     st.integers(1, 50),

@@ -319,7 +319,7 @@ ROUND = st.tuples(st.sets(st.integers(0, 3)), st.integers(0, 30))
     orders_itself=True,
     nlm=False,
 )
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     contents=st.lists(RECORDS, min_size=4, max_size=4),
     rounds=st.lists(ROUND, max_size=3),

@@ -222,7 +222,7 @@ def test_nothing_in_a_question_is_an_operator(index: SearchIndex, noise: str) ->
     assert "1" in pmids(index, f"-insulin {noise}")
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(), max_size=60))
 def test_any_text_is_a_question(index: SearchIndex, question: str) -> None:
     if not index.stats().documents:
@@ -385,7 +385,7 @@ _EVENTS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_EVENTS)
 def test_the_index_is_the_fold_of_its_events(open_index: OpenIndex, events: list[Event | None]) -> None:
     """None stands for a commit."""
@@ -500,7 +500,7 @@ def test_each_condition_is_met_by_the_documents_that_it_means(index: SearchIndex
 
     asthma = {c.document.pmid for c in index.search("asthma")}
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(CONDITIONS)
     def compare(condition: Condition) -> None:
         filters = Filters(restriction=condition)

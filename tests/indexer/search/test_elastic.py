@@ -296,7 +296,7 @@ _CHANGES = st.lists(st.tuples(st.integers(1, 3), st.booleans()), min_size=1, max
 _FRESH_PMIDS = itertools.count(1, 10)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=_CHANGES, data=st.data())
 def test_the_order_of_arrival_does_not_matter(
     index: ElasticIndex, changes: Sequence[tuple[int, bool]], data: st.DataObject

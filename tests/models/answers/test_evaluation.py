@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import PUBMED_URL, Question, Response
@@ -11,7 +11,6 @@ from bioqa.models.answers.selection import Calibration, select
 from tests.models.toys import GOLDEN, ToyIndex, snippet
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.lists(st.booleans(), max_size=15), st.integers(0, 14)), max_size=4))
 def test_document_map_is_that_of_edition_8(questions: list[tuple[list[bool], int]]) -> None:
     by_rank = [np.array(ranks, dtype=np.bool_) for ranks, _ in questions]
@@ -25,7 +24,6 @@ def test_document_map_is_that_of_edition_8(questions: list[tuple[list[bool], int
     assert mean_average_precision(by_rank, counts) == pytest.approx(sum(expected) / max(1, len(expected)))
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=8), max_size=4))
 def test_auc_is_the_share_of_pairs_in_the_right_order(documents: list[list[tuple[int, bool]]]) -> None:
     areas = []

@@ -117,7 +117,7 @@ def test_nothing_found_answers_nothing() -> None:
     assert estimated(QUESTION) == Confidence(0.0, "unlikely")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(question=st.text(max_size=60), title=st.text(max_size=40), abstract=st.text(max_size=80))
 def test_it_is_a_probability_for_any_text(question: str, title: str, abstract: str) -> None:
     made = estimated(question, (title, abstract))

@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.models.answers.ranking import RankedDocument, Ranking, Selection
@@ -100,7 +100,6 @@ _SCORE = st.floats(-1e9, 1e9)
 _SCALE = st.floats(0, 1e3)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(_SCORE, st.lists(_SCORE, max_size=4)), max_size=14),
     st.builds(Calibration, _SCALE, _SCORE, _SCALE),
@@ -128,7 +127,6 @@ def test_every_selection_is_an_answer(
 RISING = Scale(Curve((-2.0, 2.0), (-3.0, 3.0)), Curve((-4.0, 0.0), (-2.0, 1.0)))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(_SCORE, st.lists(_SCORE, max_size=4)), max_size=14),
     st.builds(Calibration, _SCALE, _SCORE, _SCALE),

@@ -79,7 +79,7 @@ def test_a_word_without_pieces_has_no_first(encoder: Encoder) -> None:
     assert pieced.firsts.tolist() == [0, -1, 1]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.permutations(range(len(TEXTS))), st.integers(1, 80))
 def test_neither_company_nor_budget_changes_states(encoder: Encoder, order: list[int], budget: int) -> None:
     pairs = _pairs(encoder)

@@ -179,7 +179,7 @@ _TEXT = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 _DOCUMENT = st.tuples(_TEXT, st.lists(_TEXT.filter(bool), max_size=3))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(_TEXT, st.lists(_DOCUMENT, min_size=1, max_size=4))
 def test_any_documents(question: str, texts: list[tuple[str, list[str]]]) -> None:
     documents = [document(i, title, *sentences) for i, (title, sentences) in enumerate(texts, 1)]

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.models.features.matching import bm25_scores, match
@@ -10,7 +10,6 @@ from bioqa.models.features.matching import bm25_scores, match
 _IDS = st.integers(-3, 4)
 
 
-@settings(deadline=None)
 @given(st.lists(_IDS, max_size=7), st.lists(st.lists(_IDS, max_size=9), max_size=5))
 def test_as_counted_one_by_one(terms: list[int], units: list[list[int]]) -> None:
     found = match(

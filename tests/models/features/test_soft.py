@@ -75,7 +75,7 @@ _TEXT = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 _DOCUMENT = st.tuples(_TEXT, st.lists(_TEXT.filter(bool), max_size=3))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(_TEXT, st.lists(_DOCUMENT, max_size=4))
 def test_any_documents(question: str, texts: list[tuple[str, list[str]]]) -> None:
     _check(question, [document(i, title, *sentences) for i, (title, sentences) in enumerate(texts, 1)])
@@ -112,7 +112,7 @@ def test_without_word_pieces_documents_have_none() -> None:
     assert not len(tokenise_question("Which gene?", bare).pieces)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 3000), st.integers(1, 40), st.integers(0, 1000))
 def test_cosines_are_those_of_the_whole_vocabulary_to_the_last_bit(
     pieces: int, asked: int, seed: int

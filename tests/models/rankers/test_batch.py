@@ -2,7 +2,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.models.features.extractor import FeatureExtractor, feature_counts
@@ -25,7 +25,6 @@ JPDRMM = settings_of("jpdrmm")
 READING = Reading()
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 6), max_size=8))
 def test_packing_goes_through_all_first_words_then_all_second_words(lengths: list[int]) -> None:
     packing = Packing.of(np.array(lengths, dtype=np.int64))

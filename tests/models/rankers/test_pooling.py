@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.models.rankers.batch import Packing
@@ -20,7 +20,6 @@ def _similarity(lengths: list[int], columns: int = 2, seed: int = 0) -> torch.Te
     return torch.randn(sum(lengths), columns, generator=generator, dtype=torch.double)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(-3, 3), max_size=9), max_size=5))
 def test_as_pooled_one_by_one_with_ties_and_empty_units(units: list[list[int]]) -> None:
     words = torch.tensor([w for unit in units for w in unit], dtype=torch.double)
@@ -79,7 +78,6 @@ def test_nothing_to_pool() -> None:
     assert pool(similarity, _packing([])).shape == (0, 4, 3)
 
 
-@settings(deadline=None)
 @given(st.permutations(range(len(LENGTHS))))
 def test_the_order_of_units_does_not_matter(order: list[int]) -> None:
     similarity = _similarity(LENGTHS)

@@ -47,7 +47,7 @@ def _sentences(settings: RankerSettings, example: Example) -> int:
 
 
 @pytest.mark.parametrize("name", list(VARIANTS))
-@hypothesis_settings(max_examples=10, deadline=None)
+@hypothesis_settings(max_examples=10)
 @given(st.integers(0, 10_000), st.integers(1, 5), st.randoms())
 def test_a_question_scores_the_same_in_any_batch(name: str, seed: int, count: int, random: Any) -> None:
     settings, model = VARIANTS[name], MODELS[name]
@@ -67,7 +67,7 @@ def test_a_question_scores_the_same_in_any_batch(name: str, seed: int, count: in
 
 
 @pytest.mark.parametrize("name", list(VARIANTS))
-@hypothesis_settings(max_examples=10, deadline=None)
+@hypothesis_settings(max_examples=10)
 @given(st.integers(0, 10_000), st.data())
 def test_a_document_scores_the_same_with_any_others(name: str, seed: int, data: st.DataObject) -> None:
     settings, model = VARIANTS[name], MODELS[name]

@@ -3,7 +3,7 @@
 import sys
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.models.text.splitting import KEY_BYTES, split
@@ -15,7 +15,6 @@ def _expected(text: str) -> list[str]:
     return text.replace("\0", " ").split()
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(st.one_of(st.characters(), st.sampled_from([*SPACES, "\0", "\ud800", "\x01"])))))
 def test_any_texts(texts: list[str]) -> None:
     found = split(texts)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.models.text import table
@@ -16,7 +16,6 @@ def _keys(pairs: list[tuple[int, int]]) -> Keys:
     return np.array(pairs, dtype=np.uint64).reshape(-1, 2)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(_PAIRS, max_size=40), max_size=6))
 def test_as_a_dict(batches: list[list[tuple[int, int]]]) -> None:
     found, expected = Table(), dict[tuple[int, int], int]()

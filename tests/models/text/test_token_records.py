@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Document, Sentence
@@ -47,7 +47,6 @@ def test_those_without_pieces_can_be_read_of_records_that_have_them() -> None:
     assert_same(found, tokenise_documents(DOCUMENTS, WITHOUT_PIECES))
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(), max_size=4), st.text())
 def test_any_text(sentences: list[str], title: str) -> None:
     sources = [document(1, title, *sentences), document(2, title), document(3)]

@@ -2,7 +2,7 @@ from dataclasses import fields, replace
 from itertools import chain
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Document, Sentence
@@ -101,7 +101,6 @@ def test_many_documents_are_what_each_is_alone() -> None:
     assert tokenise_documents([], VOCABULARY) == []
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_cut_at_its_white_space_and_means_the_same(text: str) -> None:
     source = Document("1", 1, text, "", None, (Sentence("title", 0, len(text)),))

@@ -18,7 +18,7 @@ _ANY_TERM = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(max_examples=1000)
 @given(_ANY_TERM)
 def test_a_stem_is_snowballs(term: str) -> None:
     assert stem(term) == ("" if term in STOP_WORDS else EnglishStemmer().stem(term))
@@ -42,7 +42,6 @@ def test_cleaning(text: str, cleaned: list[str]) -> None:
     assert words(text) == cleaned
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_cleaning_is_idempotent_and_leaves_no_upper_case_or_punctuation(text: str) -> None:
     cleaned = words(text)
@@ -70,7 +69,6 @@ def test_terms_are_runs_of_letters_and_digits(text: str, expected: list[str]) ->
     assert terms(text) == expected
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_characters=END)))
 def test_terms_leave_out_nothing_but_separators(text: str) -> None:
     expected, previous = "", ""
