@@ -92,16 +92,18 @@ def _systems(
     from bioqa.models.experiments import systems
     from bioqa.models.experiments.papers import pappas_2021 as paper
 
-    few, more, of_ready = (systems.changed(of, share) for of in (paper.FEW, paper.MORE, paper.READY))
+    few, more, of_ready, untrained = (
+        systems.changed(of, share) for of in (paper.FEW, paper.MORE, paper.READY, paper.ZERO_SHOT)
+    )
     wanted = paper.without_encoder()
     if cascade is not None:
         loaded = load(cascade)
         name = f"Cascade, {loaded.budget_ms / 1000:g} s"
         wanted.append(systems.ready(name, str(cascade), loaded.hash, of_ready))
     if zero_shot is not None:
-        wanted.append(systems.zero_shot(zero_shot, prompt, few))
+        wanted.append(systems.zero_shot(zero_shot, prompt, untrained))
     if encoder is not None:
-        wanted += [systems.zero_shot(encoder, "", few), *paper.with_encoder(encoder, few, more)]
+        wanted += [systems.zero_shot(encoder, "", untrained), *paper.with_encoder(encoder, few, more)]
     return [*wanted, *paper.ablations()]
 
 

@@ -16,8 +16,10 @@ SOME = Share(train_questions=300, watched=60, dev_questions=120, candidates=30)
 """For BCNN, which takes several times as long as PDRMM."""
 FEW = Share(train_questions=50, irrelevant=1, watched=10, dev_questions=30, test_questions=40, candidates=10)
 """For most rankers over an encoder, so that they train on two cores."""
-READY = Share(dev_questions=30, test_questions=50)
+READY = Share(dev_questions=100)
 """For a ranker that is already trained."""
+ZERO_SHOT = Share(dev_questions=100, candidates=10)
+"""For an encoder without training, which reads every sentence of the candidates."""
 MORE = Share(irrelevant=1, watched=40, dev_questions=100, test_questions=150, candidates=20)
 """For ``LEARNED_FROM_ALL``: an epoch of fine-tuning takes some 20 minutes on two cores."""
 LEARNED_FROM_ALL: dict[str, dict[str, Any]] = {
