@@ -54,7 +54,8 @@ def pappas_2021(
         str, typer.Option(help="Prefix that the zero-shot encoder expects before queries.")
     ] = "",
     cascade: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A trained cascade, for a row of its own.")
+        Path | None,
+        typer.Option(metavar="DIR|NAME", help="A cascade (deep, or a folder), for a row of its own."),
     ] = None,
     share: Annotated[
         list[str] | None,
@@ -88,7 +89,7 @@ def pappas_2021(
 def _systems(
     encoder: str | None, zero_shot: str | None, prompt: str, cascade: Path | None, share: Sequence[str]
 ) -> list["System"]:
-    from bioqa.models.cascade.files import load
+    from bioqa.models.cascade.files import folder_of, load
     from bioqa.models.experiments import systems
     from bioqa.models.experiments.papers import pappas_2021 as paper
 
@@ -97,9 +98,10 @@ def _systems(
     )
     wanted = paper.without_encoder()
     if cascade is not None:
-        loaded = load(cascade)
-        name = f"Cascade, {loaded.budget_ms / 1000:g} s"
-        wanted.append(systems.ready(name, str(cascade), loaded.hash, of_ready))
+        folder = folder_of(cascade) or cascade
+        loaded = load(folder)
+        name = f"{loaded.name}, {loaded.budget_ms / 1000:g} s"
+        wanted.append(systems.ready(name, str(folder), loaded.hash, of_ready))
     if zero_shot is not None:
         wanted.append(systems.zero_shot(zero_shot, prompt, untrained))
     if encoder is not None:

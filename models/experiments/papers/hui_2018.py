@@ -9,7 +9,7 @@ from typing import Any
 
 from bioqa.models.experiments.components import TrainedComponent
 from bioqa.models.experiments.experiment import Experiment
-from bioqa.models.experiments.papers.shares import FEW_EPOCHS, LEARNED, MEASURED
+from bioqa.models.experiments.papers.shares import ALL, MEASURED
 from bioqa.models.experiments.systems import System, trained
 
 
@@ -20,7 +20,7 @@ def _co_pacrr(letters: str) -> TrainedComponent:
         "disambiguate": "D" in letters,
         "shuffle": "S" in letters,
     }
-    return trained("co-pacrr", LEARNED, **flags, **FEW_EPOCHS)
+    return trained("co-pacrr", ALL, **flags, epochs=10, patience=3)
 
 
 EXPERIMENT = Experiment(
@@ -29,22 +29,22 @@ EXPERIMENT = Experiment(
     systems=(
         System("Co-PACRR", "documents", _co_pacrr("CDS"), seeds=1),
         System("PACRR", "documents", _co_pacrr(""), seeds=1),
-        System("MatchPyramid", "documents", trained("matchpyramid", LEARNED, **FEW_EPOCHS), seeds=1),
+        System("MatchPyramid", "documents", trained("matchpyramid", ALL), seeds=1),
         # Guo et al. 2016 without extra features, trained as all of Hui et al.'s are.
         System(
             "DRMM",
             "documents",
             trained(
                 "drmm",
-                LEARNED,
+                ALL,
                 features="none",
                 document_loss="softmax",
                 learning_rate=0.001,
                 pairs_per_step=16,
             ),
         ),
-        System("DUET-local", "documents", trained("duet-local", LEARNED), seeds=1),
-        System("K-NRM", "documents", trained("knrm", LEARNED)),
+        System("DUET-local", "documents", trained("duet-local", ALL), seeds=1),
+        System("K-NRM", "documents", trained("knrm", ALL)),
         *(
             System(f"{letters}-PACRR", "documents", _co_pacrr(letters), seeds=1)
             for letters in ("C", "D", "S", "CD", "CS", "DS")

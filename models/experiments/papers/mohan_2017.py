@@ -6,13 +6,13 @@ same: here they are the plain ones, by name too, and have the same scores.
 
 from bioqa.models.experiments.components import Untrained
 from bioqa.models.experiments.experiment import Experiment
-from bioqa.models.experiments.papers.shares import FEW_EPOCHS, LEARNED, MEASURED
+from bioqa.models.experiments.papers.shares import ALL, FEW_EPOCHS, MEASURED
 from bioqa.models.experiments.systems import System, trained
 
 _NEURAL = {
-    "SevMos-C1": trained("sevmos-c1", LEARNED, **FEW_EPOCHS),
-    "SevMos-C3": trained("sevmos-c3", LEARNED, **FEW_EPOCHS),
-    "Delta": trained("delta", LEARNED),
+    "SevMos-C1": trained("sevmos-c1", ALL, **FEW_EPOCHS),
+    "SevMos-C3": trained("sevmos-c3", ALL, **FEW_EPOCHS),
+    "Delta": trained("delta", ALL),
 }
 
 EXPERIMENT = Experiment(
