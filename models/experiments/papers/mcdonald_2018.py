@@ -1,7 +1,7 @@
 """McDonald, Brokos and Androutsopoulos 2018, Table 1.
 
 Deviations: word vectors have 30 dimensions (200 in the paper), as ABEL-DRMM with 200 takes half a second for
-100 candidates on one core; the seeds of rankers that need minutes for an epoch are fewer than five.
+100 candidates on one core.
 """
 
 from bioqa.models.experiments.components import Untrained
