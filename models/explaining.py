@@ -17,7 +17,14 @@ import torch
 
 from bioqa.bioasq.domain import Candidate, Sentence
 from bioqa.models.answers.ranking import RankedDocument, Ranking
-from bioqa.models.answers.selection import Calibration, SelectionLimits, document_shares, probability, select
+from bioqa.models.answers.selection import (
+    Calibration,
+    SelectionLimits,
+    agreement_factors,
+    document_shares,
+    probability,
+    select,
+)
 from bioqa.models.arrays import Floats
 from bioqa.models.cascade.ranker import Cascade
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Features
@@ -111,8 +118,10 @@ class SentenceStanding:
     text: str
     probability: float
     """Of the sentence alone: sigmoid(c·s + o)."""
+    agreement: float
+    """The factor for what other documents say: e^(g·(u - 1))."""
     score: float
-    """Of the selection: the probability times the document's share."""
+    """Of the selection: probability, agreement and the document's share multiplied."""
     rank: int | None
     selected: bool
 
@@ -187,13 +196,17 @@ def explain_selection(
     answered = select(ranking, calibration, limits)
     snippets = len(answered.sentences)
     last = rivals[:snippets]
-    probabilities = probability(ranked.sentence_scores, calibration).tolist()
-    of_sentence = dict(zip(ranked.document.sentences, probabilities, strict=True))
+    parts = zip(
+        probability(ranked.sentence_scores, calibration).tolist(),
+        agreement_factors(ranked, calibration).tolist(),
+        strict=True,
+    )
+    of_sentence = dict(zip(ranked.document.sentences, parts, strict=True))
     standing = [
         SentenceStanding(
             each.sentence,
             each.text,
-            of_sentence[each.sentence],
+            *of_sentence[each.sentence],
             each.score,
             place if selected else None,
             selected and place <= snippets,

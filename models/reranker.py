@@ -10,6 +10,7 @@ import torch
 
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.models import bundled, checkpoint
+from bioqa.models.answers.agreement import with_support
 from bioqa.models.answers.first_stage import bm25_candidates
 from bioqa.models.answers.ranking import Ranking, ranking
 from bioqa.models.answers.scale import Scale
@@ -123,7 +124,15 @@ class Reranker:
                 truncated = self._reader.truncated(example.pieces)
             found = ranking(candidates, of_documents, of_sentences)
             rankings.append(replace(found, truncated_sentences=truncated))
-        return rankings
+        return [
+            self.supported(question, each, self.calibration)
+            for (question, _), each in zip(items, rankings, strict=True)
+        ]
+
+    def supported(self, question: str, found: Ranking, calibration: Calibration) -> Ranking:
+        """A ranking with its sentences' support by other documents (``bioqa.models.answers.agreement``)."""
+        asked = tokenise_question(question, self.vocabulary).stems
+        return with_support(found, asked, self._tokens, self.vocabulary, calibration)
 
     def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
         """Documents from outside an index as candidates: BM25 with the checkpoint's vocabulary."""

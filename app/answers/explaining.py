@@ -15,7 +15,12 @@ from bioqa.models.answers.selection import Calibration, SelectionLimits
 from bioqa.models.features.words import described
 
 if TYPE_CHECKING:
-    from bioqa.models.explaining import FeatureEffect, RankerExplanation, SelectionExplanation
+    from bioqa.models.explaining import (
+        FeatureEffect,
+        RankerExplanation,
+        SelectionExplanation,
+        SentenceStanding,
+    )
 
 SHOWN_FEATURES = 10
 """Those with the largest effects."""
@@ -205,15 +210,22 @@ def _needed_of_sentences(selection: "SelectionExplanation") -> Iterator[str]:
     left = next((each for each in selection.sentences if not each.selected), None)
     if left is None or selection.last_sentence_score is None or not selection.share:
         return
-    wanted = selection.last_sentence_score / selection.share
+    factor = selection.share * left.agreement
+    if not factor:
+        return
+    wanted = selection.last_sentence_score / factor
     where = f"Its {'next' if selection.sentences[0].selected else 'best'} sentence"
     if wanted > 1:
         yield (
             f"{where} could not be selected even with a probability of 1: the document's share of "
-            f"{selection.share:.4f} is too small. Its document would need a higher score."
+            f"{selection.share:.4f}{_agreeing(left)} is too small. Its document would need a higher score."
         )
     else:
         yield (
             f"{where} has a probability of {left.probability:.3f}; beside the document's share of "
-            f"{selection.share:.4f} it would have to be above {wanted:.3f}."
+            f"{selection.share:.4f}{_agreeing(left)} it would have to be above {wanted:.3f}."
         )
+
+
+def _agreeing(sentence: "SentenceStanding") -> str:
+    return "" if sentence.agreement == 1.0 else f" and an agreement of {sentence.agreement:.3f}"

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -116,7 +116,8 @@ def _scored(ranked: RankedDocument, calibration: Calibration, scale: Scale | Non
         of_sentences = probability(ranked.sentence_scores, calibration)
     else:
         score = ranked.score
-        of_sentences = scale.sentences(log_weights(ranked, calibration))
+        # What the request's other texts say must not count.
+        of_sentences = scale.sentences(log_weights(replace(ranked, support=()), calibration))
     scored = [ScoredSentence(*pair) for pair in zip(document.sentences, of_sentences.tolist(), strict=True)]
     sentences = [each for each in scored if not is_label(document, each.sentence)]
     best_first = tuple(sorted(sentences, key=lambda each: -each.score))

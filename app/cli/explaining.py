@@ -126,7 +126,7 @@ def _of_selection(explanation: Explanation) -> Iterator[str]:
     for each in selection.sentences:
         place = f"number {each.rank}" if each.rank else "not compared"
         yield (
-            f"  {place}{', selected' if each.selected else ''}: probability {each.probability:.3f} × share = "
-            f"{each.score:.5f}"
+            f"  {place}{', selected' if each.selected else ''}: probability {each.probability:.3f} × "
+            f"agreement {each.agreement:.3f} × share = {each.score:.5f}"
         )
         yield f"    {each.sentence.section} {each.sentence.begin}–{each.sentence.end}: {each.text}"

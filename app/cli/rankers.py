@@ -66,9 +66,10 @@ def calibrate(
     candidates: CandidatesOption = None,
     device: DeviceOption = None,
 ) -> None:
-    """Fit what a ranker's scores mean, as probabilities, and write it into the ranker's config.json.
+    """Fit what a ranker's scores mean, as probabilities, which snippets are weak, and how much it counts that
+    documents agree, and write it into the ranker's config.json.
 
-    Orders, selected sentences and the ranker's hash stay as they are.
+    The order of documents stays as it is. The ranker's hash changes with how much agreement counts.
     """
     folder = folder_of(ranker)
     settings = load_settings(index=index, ranker=str(folder), candidates=candidates, device=device)
@@ -158,25 +159,28 @@ def _sample_asked() -> list[tuple[str, list[Candidate]]]:
 
 
 def fit_scale_of(folder: Path, dev: Path, settings: Settings) -> None:
-    """Fit the scale of the ranker that ``settings`` name, which lies in this folder, and store it there."""
+    """Fit how much agreement counts, and the scale, of the ranker that ``settings`` name, which lies in this
+    folder, and store both there."""
     from bioqa.models.answers.reliability import fit_scale, judged_documents, judged_sentences
+    from bioqa.models.answers.weak import fit_agreement
     from bioqa.models.training.files import file_fingerprint
 
     loaded = load_ranker(settings)
     responses = _questions(dev)
     rankings = _rankings(loaded, responses, settings)
-    scale = fit_scale(rankings, responses, loaded.calibration)
+    calibration = fit_agreement(rankings, responses, loaded.calibration)
+    scale = fit_scale(rankings, responses, calibration)
     if scale is None:
         raise BioqaError(
             f"{dev}: no scale fits: all documents of its answers, or all sentences, are relevant, or none is"
         )
     documents = judged_documents(rankings, responses)
-    sentences = judged_sentences(rankings, responses, loaded.calibration)
+    sentences = judged_sentences(rankings, responses, calibration)
     pairs = ("documents", scale.documents, documents), ("sentences", scale.sentences, sentences)
     errors = [f"{unit} {_reliability(curve, judged, True).error:.4f}" for unit, curve, judged in pairs]
     config = config_of(folder)
     training = {**config.get("training", {}), "scale": file_fingerprint(dev)}
-    config |= {"scale": scale.as_dict(), "training": training}
+    config |= {"calibration": asdict(calibration), "scale": scale.as_dict(), "training": training}
     write_bytes(folder / "config.json", (json_format.dumps(config, indent=1) + "\n").encode())
     say(f"{folder}: scale fitted; expected calibration error of answers on {dev.name}: {', '.join(errors)}")
 

@@ -104,7 +104,8 @@ class ExplainedSentence(BaseModel):
     end: int
     text: str
     probability: float = Field(description="Of the sentence alone.")
-    score: float = Field(description="Its probability times the document's share.")
+    agreement: float = Field(description="The factor for what the other best documents say, from 0 to 1.")
+    score: float = Field(description="Probability, agreement and the document's share multiplied.")
     rank: int | None = Field(description="Among the sentences of the selected documents.")
     selected: bool
 

@@ -16,6 +16,7 @@ from bioqa.bioasq.domain import Candidate, Document
 from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.models import bundled
+from bioqa.models.answers.agreement import with_support
 from bioqa.models.answers.first_stage import bm25_candidates, document_bm25
 from bioqa.models.answers.ranking import Ranking, ranking
 from bioqa.models.answers.scale import Scale, without_scale
@@ -116,7 +117,8 @@ class Bm25Ranker:
         documents = self._tokens([candidate.document for candidate in candidates])
         constants = self.constants
         scores = document_bm25(asked, documents, self.vocabulary, constants.k1, constants.b)
-        return ranking(candidates, scores, sentence_bm25(asked, documents, self.vocabulary))
+        found = ranking(candidates, scores, sentence_bm25(asked, documents, self.vocabulary))
+        return with_support(found, asked.stems, self._tokens, self.vocabulary, self.calibration)
 
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each in turn."""

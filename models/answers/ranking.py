@@ -22,6 +22,8 @@ class RankedDocument:
     sentence_scores: tuple[float, ...]
     raw_score: float | None = None
     """The ranker's own score, where ``score`` is a probability."""
+    support: tuple[float, ...] = ()
+    """Of each sentence by other documents (bioqa.models.answers.agreement); empty if that is not known."""
 
     @property
     def own_score(self) -> float:

@@ -3,6 +3,7 @@
 A sentence's selection score is sigmoid(c·s + o) × softmax(a·d) over the selected documents: Pappas and
 Androutsopoulos 2021 multiply the sentence's score by the document's. The three scalars (c, o, a) make the two
 comparable, and are tuned on development questions in the same way for every system, baselines included.
+Rankers in use multiply by e^(g·(u - 1)), too, where u is the sentence's support by the other documents.
 A sentence that is only the label of a part of the abstract ("METHODS:") is never selected.
 
 The scores that are shown are another matter: probabilities, if the ranker has a scale. They keep the order.
@@ -27,6 +28,8 @@ class Calibration:
     sentence_scale: float = 1.0
     sentence_offset: float = 0.0
     document_scale: float = 1.0
+    agreement: float = 0.0
+    """g: how much it counts that other documents say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ def select(
         for ranked, share in zip(documents, document_shares(documents, calibration).tolist(), strict=True)
         for sentence, score, weight in zip(
             ranked.document.sentences,
-            (share * probability(ranked.sentence_scores, calibration)).tolist(),
+            (share * factors(ranked, calibration)).tolist(),
             log_weights(ranked, calibration).tolist(),
             strict=True,
         )
@@ -101,11 +104,36 @@ def probability(scores: tuple[float, ...], calibration: Calibration) -> Floats:
     return sigmoid(_logits(scores, calibration))
 
 
+UNKNOWN_SUPPORT = 0.2
+"""Of a sentence whose support is not known, as it is not among the ten best documents, or theirs is the only
+one: about what selected sentences have in the mean."""
+
+
+def agreement_factors(ranked: RankedDocument, calibration: Calibration) -> Floats:
+    """[sentences] e^(g·(u - 1)), in (0, 1]; 1 if agreement does not count."""
+    return np.exp(_agreement(ranked, calibration))
+
+
+def factors(ranked: RankedDocument, calibration: Calibration) -> Floats:
+    """[sentences] selection scores, but for the document's share."""
+    return probability(ranked.sentence_scores, calibration) * agreement_factors(ranked, calibration)
+
+
 def log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
     """[sentences] the logarithm of the selection score, without the sum that all sentences share.
 
     So it is comparable between questions, and does not depend on how many documents are selected.
     """
+    return own_log_weights(ranked, calibration) + _agreement(ranked, calibration)
+
+
+def _agreement(ranked: RankedDocument, calibration: Calibration) -> Floats:
+    known = ranked.support or (UNKNOWN_SUPPORT,) * len(ranked.sentence_scores)
+    return calibration.agreement * (np.array(known, dtype=np.float64) - 1.0)
+
+
+def own_log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
+    """``log_weights`` without what other documents say."""
     return calibration.document_scale * ranked.own_score - np.logaddexp(
         0.0, -_logits(ranked.sentence_scores, calibration)
     )

@@ -5,6 +5,7 @@ measure of snippets since its ninth year, counts every snippet beyond the releva
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -29,16 +30,36 @@ def fit_margin(
     None, which is wider than any, if leaving snippets out gains no more.
     """
     margins: list[float | None] = [None, *(-log(share) for share in SHARES)]
-    f1 = [_snippet_f1(rankings, golden, calibration, margin) for margin in margins]
+    f1 = [snippet_f1(rankings, golden, calibration, margin) for margin in margins]
     return next(margin for margin, found in zip(margins, f1, strict=True) if found >= max(f1) - TOLERANCE)
 
 
-def _snippet_f1(
+AGREEMENTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+LEAST_GAIN = 0.005
+"""Of F1: a smaller one, of the best of seven weights, is no gain."""
+
+
+def fit_agreement(
+    rankings: Sequence[Ranking], golden: Sequence[Response], calibration: Calibration
+) -> Calibration:
+    """The calibration with the weight of agreement whose snippet F1 is highest, each with its best share.
+
+    0 if that gains less than LEAST_GAIN. ``rankings`` with support (``bioqa.models.answers.agreement``).
+    """
+    margins = (None, *(-log(share) for share in (0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6)))
+    tried = [replace(calibration, agreement=weight) for weight in AGREEMENTS]
+    f1 = [max(snippet_f1(rankings, golden, each, margin) for margin in margins) for each in tried]
+    best = int(np.argmax(f1))
+    return tried[best] if f1[best] >= f1[0] + LEAST_GAIN else tried[0]
+
+
+def snippet_f1(
     rankings: Sequence[Ranking],
     golden: Sequence[Response],
     calibration: Calibration,
     margin: float | None,
 ) -> float:
+    """The mean of the answers that are selected so."""
     answers = [
         select(ranking, calibration, SelectionLimits(margin=margin)).response(gold.question)
         for ranking, gold in zip(rankings, golden, strict=True)

@@ -193,7 +193,7 @@ class Cascade:
         reading = self.read(question, readable, self.speed.pieces(self.budget_ms), combination.most_sentences)
         ranked = combination.apply(first, reading)
         ranked.sort(key=lambda document: -document.score)
-        return Ranking(tuple(ranked), reading.truncated)
+        return self.first.supported(question, Ranking(tuple(ranked), reading.truncated), self.calibration)
 
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each in turn."""

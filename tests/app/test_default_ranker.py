@@ -119,15 +119,15 @@ def test_serve_answers_as_ask_does(sample_index: Path, golden: tuple[Response, .
 FROZEN = [
     (
         [("90000002", 9.70031), ("90000004", 7.93416), ("90000001", 7.21925), ("90000003", 7.07221)],
-        [("90000002", "abstract", 386, 0.04902), ("90000003", "abstract", 261, 0.01529)],
+        [("90000002", "abstract", 386, 4.0779e-4), ("90000003", "abstract", 261, 1.1306e-4)],
     ),
     (
         [("90000006", 9.34378), ("90000007", 7.24175), ("90000009", 4.00719), ("90000010", 3.30461)],
-        [("90000006", "abstract", 131, 0.10365), ("90000007", "abstract", 12, 0.02398)],
+        [("90000006", "abstract", 131, 7.1205e-4), ("90000007", "abstract", 12, 1.6467e-4)],
     ),
     (
         [("90000012", 10.12425), ("90000011", 6.7788), ("90000015", 3.97617), ("90000013", -1.14198)],
-        [("90000012", "abstract", 166, 0.04045), ("90000011", "abstract", 0, 0.00743)],
+        [("90000012", "abstract", 166, 3.623e-4), ("90000012", "title", 0, 5.2002e-5)],
     ),
 ]
 """The bundled ranker's own scores of the sample's first three questions when it was bundled, or when the
@@ -145,7 +145,7 @@ def test_the_bundled_rankers_scores_do_not_drift(default: Answerer, golden: tupl
             for s in answer.sentences[: len(sentences)]
         ]
         assert [c[:3] for c in chosen] == [s[:3] for s in sentences]
-        assert [c[3] for c in chosen] == pytest.approx([s[3] for s in sentences], abs=2e-4)
+        assert [c[3] for c in chosen] == pytest.approx([s[3] for s in sentences], rel=2e-3)
         assert answer.calibrated
         scores = [d.score for d in answer.documents] + [s.score for s in answer.sentences]
         assert all(0 < score < 1 for score in scores)

@@ -183,7 +183,7 @@ def test_standing_in_the_selection_is_that_of_the_answer(
         )
         shares += standing.share * standing.selected
         for each in standing.sentences:
-            assert each.score == pytest.approx(each.probability * standing.share)
+            assert each.score == pytest.approx(each.probability * each.agreement * standing.share)
             assert each.selected == ((pmid, each.sentence) in best)
             if each.selected:
                 assert selection.sentences[(each.rank or 0) - 1].score == pytest.approx(each.score)

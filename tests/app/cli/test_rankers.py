@@ -88,6 +88,7 @@ def test_no_ranker_of_that_name(command: Run) -> None:
 
 def test_a_scale_is_fitted_and_used(command: Run, copied: Path, sample_index: Path, tmp_path: Path) -> None:
     change(copied, scale=None)
+    agreement = json.loads((copied / "config.json").read_text())["calibration"]["agreement"]
     asked = ("ask", "Which drugs inhibit PCSK9?", "--index", sample_index, "--ranker", copied, "--json")
     before = json.loads(command(*asked).out)
     assert not before["calibrated"]
@@ -100,9 +101,10 @@ def test_a_scale_is_fitted_and_used(command: Run, copied: Path, sample_index: Pa
     assert "scale fitted; expected calibration error of answers" in fitted.err
     after = json.loads(command(*asked).out)
     assert after["calibrated"]
-    assert after["ranker_hash"] == before["ranker_hash"]
-    for unit, key in (("documents", "pmid"), ("snippets", "text")):
-        assert [each[key] for each in after[unit]] == [each[key] for each in before[unit]]
+    weights = [json.loads((copied / "config.json").read_text())["calibration"]["agreement"], agreement]
+    assert (after["ranker_hash"] == before["ranker_hash"]) == (len({*weights}) == 1)
+    assert [each["pmid"] for each in after["documents"]] == [each["pmid"] for each in before["documents"]]
+    for unit in ("documents", "snippets"):
         scores = [each["score"] for each in after[unit]]
         assert all(0 < score < 1 for score in scores)
         assert scores == sorted(scores, reverse=True)
