@@ -1,5 +1,6 @@
 """Which snippets are weak: fitted on toy answers whose best margin is known."""
 
+from dataclasses import replace
 from math import log
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from bioqa.bioasq.domain import Question, Response
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration, SelectionLimits, select
-from bioqa.models.answers.weak import fit_margin
+from bioqa.models.answers.weak import AGREEMENTS, fit_agreement, fit_margin
 from tests.models.toys import document, snippet
 
 CALIBRATION = Calibration()
@@ -57,3 +58,28 @@ def test_without_gold_nothing_is_weak() -> None:
     rankings, golden = _case(0, LIKELY, WEAK)
     assert fit_margin(rankings, golden, CALIBRATION) is None
     assert fit_margin([], [], CALIBRATION) is None
+
+
+def _supported(ranking: Ranking, *support: float) -> Ranking:
+    return Ranking(tuple(replace(ranked, support=support) for ranked in ranking.documents))
+
+
+def test_agreement_counts_where_it_tells_what_is_relevant() -> None:
+    # The relevant sentence scores less than the other one, but is what other documents say.
+    rankings, golden = _case(1, POSSIBLE, LIKELY)
+    rankings = [_supported(ranking, 0.9, 0.0) for ranking in rankings]
+    fitted = fit_agreement(rankings, golden, CALIBRATION)
+    assert fitted == replace(CALIBRATION, agreement=fitted.agreement)
+    assert fitted.agreement in AGREEMENTS[1:]
+    for ranking in rankings:
+        best = select(ranking, fitted).sentences[0]
+        assert best.sentence == best.document.sentences[0]
+
+
+def test_agreement_that_tells_nothing_does_not_count() -> None:
+    rankings, golden = _case(1, LIKELY, POSSIBLE)
+    assert fit_agreement(rankings, golden, CALIBRATION) == CALIBRATION
+    assert (
+        fit_agreement([_supported(each, 0.4, 0.4) for each in rankings], golden, CALIBRATION) == CALIBRATION
+    )
+    assert fit_agreement([], [], CALIBRATION) == CALIBRATION
