@@ -1,4 +1,5 @@
-"""Which snippets are weak: so far below their question's best that leaving them out makes F1 higher.
+"""What the selection is fitted for by F1, after its three scalars: which snippets are weak, so far below
+their question's best that leaving them out makes F1 higher, and how much agreement counts.
 
 A submission may have ten snippets a question, and gold has four in the median. The mean F1, BioASQ's official
 measure of snippets since its ninth year, counts every snippet beyond the relevant ones against a system.

@@ -1,6 +1,5 @@
 """An index of Elasticsearch as a target: the ledger beside it, and replicas once it is loaded."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,17 +19,6 @@ OTHER = LoadedFile("b.xml", "1" * 32, 200, 1, 1, 0, 0, number=2)
 
 
 UNCONFIRMED = r"none of Elasticsearch's|did not confirm|cannot be read"
-
-
-@pytest.fixture
-def address(elastic_url: str, elastic_name: str) -> IndexAddress:
-    return IndexAddress((elastic_url,), elastic_name)
-
-
-@pytest.fixture
-def client(address: IndexAddress) -> Iterator[Elasticsearch]:
-    with connect(address) as client:
-        yield client
 
 
 def target(address: IndexAddress, shape: Shape | None = None) -> ElasticTarget:

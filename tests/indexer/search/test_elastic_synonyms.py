@@ -1,6 +1,5 @@
 """Synonyms beside an index in Elasticsearch. What those in a file do, too, is in test_synonyms.py."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,17 +24,6 @@ from bioqa.indexer.search.synonyms import Built, SynonymsError
 from tests.indexer.documents import document
 from tests.indexer.search.cited import CITED
 from tests.indexer.search.test_synonyms import DESCRIPTORS, WHOLE
-
-
-@pytest.fixture
-def address(elastic_url: str, elastic_name: str) -> IndexAddress:
-    return IndexAddress((elastic_url,), elastic_name)
-
-
-@pytest.fixture
-def client(address: IndexAddress) -> Iterator[Elasticsearch]:
-    with connect(address) as client:
-        yield client
 
 
 def _indices(client: Elasticsearch, address: IndexAddress) -> list[str]:
