@@ -9,9 +9,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.home import expand_home
-from bioqa.bioasq.secret import Secret
+from bioqa.system.errors import BioqaError
+from bioqa.system.home import expand_home
+from bioqa.system.secret import Secret
 
 PREFIX = "BIOQA_"
 

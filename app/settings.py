@@ -16,10 +16,10 @@ from bioqa.app.environment import (
     UserName,
     is_link_value,
 )
-from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.search.address import Access
-from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
+from bioqa.indexer.search.elastic.address import Access
+from bioqa.indexer.search.elastic.mapping import DEFAULT_SHAPE, Shape
 from bioqa.models.bundled import DEFAULT
+from bioqa.system.errors import BioqaError
 
 MAX_CANDIDATES = 1000
 DEFAULT_PORT = 8000

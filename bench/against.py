@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 from bioqa.bioasq.files import read_golden
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.selection import select
 from bioqa.models.bundled import DEFAULT
 from bioqa.models.reranker import Reranker

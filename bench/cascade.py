@@ -20,7 +20,7 @@ import torch
 
 from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.files import read_golden
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.calibration import calibrate
 from bioqa.models.answers.evaluation import SentenceCase, measure, sentence_auc
 from bioqa.models.answers.ranking import Ranking

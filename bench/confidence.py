@@ -28,10 +28,9 @@ from scipy.optimize import minimize
 
 from bioqa.bioasq.domain import Candidate, Response
 from bioqa.bioasq.files import read_golden
-from bioqa.bioasq.jsonfile import write_json
 from bioqa.indexer.opening import open_index
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.rewriting import rewritten
+from bioqa.indexer.search.questions.rewriting import rewritten
 from bioqa.models.answers.evidence import DOCUMENTS, FITTED, Estimator, Evidence, evidence
 from bioqa.models.answers.lexical import CALIBRATION, rank_lexically
 from bioqa.models.answers.ranking import Ranking
@@ -43,6 +42,7 @@ from bioqa.models.reranker import Reranker
 from bioqa.models.text.background import background
 from bioqa.models.text.identification import foreign_language
 from bioqa.models.text.words import STOP_WORDS
+from bioqa.system.jsonfile import write_json
 
 QUESTIONS = Path(__file__).with_name("questions")
 CANDIDATES = 100

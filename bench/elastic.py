@@ -28,13 +28,13 @@ from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.measures import document_measures
 from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name
 from bioqa.indexer.loading.run import load
-from bioqa.indexer.search.address import IndexAddress, parse_address
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.connection import connect
-from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.filters import Filters
-from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.elastic.address import IndexAddress, parse_address
+from bioqa.indexer.search.elastic.connection import connect
+from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.indexer.search.elastic.mapping import DEFAULT_SHAPE, Shape
+from bioqa.indexer.search.filtering.filters import Filters
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.experiments.results import paired_p
 
 TOP = 100

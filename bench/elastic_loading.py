@@ -38,11 +38,11 @@ from bioqa.indexer.loading.parsing import EVENTS_PER_MESSAGE
 from bioqa.indexer.loading.run import DEFAULT_WORKERS, load
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import read
-from bioqa.indexer.search.address import IndexAddress, parse_address
-from bioqa.indexer.search.bulk import REQUEST_BYTES, SENDERS
-from bioqa.indexer.search.connection import connect
-from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.mapping import Shape, source
+from bioqa.indexer.search.elastic.address import IndexAddress, parse_address
+from bioqa.indexer.search.elastic.bulk import REQUEST_BYTES, SENDERS
+from bioqa.indexer.search.elastic.connection import connect
+from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.indexer.search.elastic.mapping import Shape, source
 from bioqa.indexer.search.records import Record, encode
 
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -22,7 +22,7 @@ from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import MedlineFile
 from bioqa.indexer.medline.sentences import sentences_of
 from bioqa.indexer.search.records import Record, encode
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 
 SAMPLE = 10_000
 """Number of citations of the first file on which the stages are measured."""

@@ -38,7 +38,7 @@ from bioqa.bioasq.domain import Document
 from bioqa.indexer.loading.run import load
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import MedlineFile
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 
 FIRST_PMID = 10_000_000
 """Of recombined records; those of the files are below."""

@@ -15,7 +15,7 @@ import os
 import uuid
 from pathlib import Path
 
-from bioqa.indexer.search.segments import META
+from bioqa.indexer.search.tantivy.segments import META
 
 DESCRIPTION = "bioqa.json"
 

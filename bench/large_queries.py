@@ -12,9 +12,9 @@ from typing import Any
 from bioqa.app.answers.facets import facets_of
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.files import read_golden
-from bioqa.indexer.search.filters import Filters
-from bioqa.indexer.search.segments import files
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.filtering.filters import Filters
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.indexer.search.tantivy.segments import files
 
 TOP = 100
 ASKED = 100

@@ -27,9 +27,9 @@ from bench import elastic
 from bioqa.bioasq.domain import Candidate, Document, Response
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.measures import evaluate
-from bioqa.indexer.search.address import parse_address
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.elastic.address import parse_address
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.selection import select
 from bioqa.models.bundled import DEFAULT
 from bioqa.models.reranker import Reranker

@@ -21,7 +21,7 @@ import torch
 from bioqa.app.settings import load_settings
 from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.files import read_golden
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.selection import select
 from bioqa.models.bundled import DEFAULT
 from bioqa.models.features.extractor import FeatureExtractor

@@ -21,10 +21,10 @@ import tantivy
 from bioqa.bioasq.domain import PUBMED_URL, Document, Response
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.measures import document_measures
-from bioqa.indexer.search.conditions import HasWords
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.filtering.conditions import HasWords
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.stopwords import STOP_WORDS
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 
 TOP = 100
 MANY = Filters(

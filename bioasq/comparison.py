@@ -12,8 +12,6 @@ from typing import Any, Literal
 import numpy as np
 
 from bioqa.bioasq.domain import Response
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import shown
 from bioqa.bioasq.measures import GMAP_EPSILON, ItemMeasures, Measures, QuestionMeasures, means, per_question
 from bioqa.bioasq.significance import (
     CONFIDENCE,
@@ -25,6 +23,8 @@ from bioqa.bioasq.significance import (
     randomisation_p,
     resampled_means,
 )
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import shown
 
 Kind = Literal["documents", "snippets"]
 KINDS: tuple[Kind, ...] = ("documents", "snippets")

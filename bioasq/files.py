@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bioqa.bioasq.domain import Question, Response, Snippet
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.golden import TYPES, Golden, id_field, parse_golden, question_entries, text_field
-from bioqa.bioasq.jsonfile import has_lone_surrogate, read_json, shown, write_json
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import has_lone_surrogate, read_json, shown, write_json
 
 __all__ = [
     "Golden",

@@ -10,8 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from bioqa.bioasq.domain import PUBMED_URL, Question, Response, Snippet
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import has_lone_surrogate, shown
 
 TYPES = ("yesno", "factoid", "list", "summary")
 SNIPPET_KEYS = (

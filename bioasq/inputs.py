@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.golden import Golden, parse_golden
-from bioqa.bioasq.jsonfile import parse_json, read_bytes
 from bioqa.bioasq.trec import decoded, judged_responses, parse_judgements, parse_run, run_responses
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import parse_json, read_bytes
 
 FEWEST_FIELDS = 4
 """Of a line of TREC's formats."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import exp, log
 
 from bioqa.bioasq.domain import Response, Snippet
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.overlap import Span, merged_spans, overlap, pmid_of
+from bioqa.system.errors import BioqaError
 
 EDITIONS = (2, 3, 5, 8, 9)
 """Edition 2 is used for BioASQ 1 and 2; 3 for 3 and 4; 5 for 5 to 7; 8 for 8; 9 for 9 and later."""

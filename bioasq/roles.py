@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bioqa.bioasq.domain import MAX_ITEMS, Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.golden import Golden, Irregularity
+from bioqa.system.errors import BioqaError
 
 FEWEST = 10
 """Golden questions from which on the lengths of lists say whether two files are swapped."""

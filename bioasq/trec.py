@@ -17,8 +17,8 @@ from typing import TypeVar
 import numpy as np
 
 from bioqa.bioasq.domain import MAX_ITEMS, PUBMED_URL, Question, Response
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import read_bytes, shown
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import read_bytes, shown
 
 PMID = re.compile(r"[1-9][0-9]{0,17}")
 PUBMED_FORMS = re.compile(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bioqa.bioasq.domain import MAX_ITEMS, PUBMED_URL, Question
 from bioqa.bioasq.golden import SNIPPET_KEYS, TYPES, is_document_url
-from bioqa.bioasq.jsonfile import has_lone_surrogate, shortened, shown
+from bioqa.system.jsonfile import has_lone_surrogate, shortened, shown
 
 MAX_OFFSET = 2**31 - 1  # the official tool reads offsets into 32 bits
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from bioqa.bioasq.domain import Response as Response
     from bioqa.bioasq.domain import Sentence as Sentence
     from bioqa.bioasq.domain import Snippet as Snippet
-    from bioqa.bioasq.errors import BioqaError as BioqaError
     from bioqa.bioasq.files import read_golden as read_golden
     from bioqa.bioasq.files import read_submission as read_submission
     from bioqa.bioasq.files import read_testset as read_testset
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from bioqa.indexer.medline.events import Upsert as Upsert
     from bioqa.indexer.medline.reader import MedlineFile as MedlineFile
     from bioqa.indexer.search.base import IndexStats as IndexStats
-    from bioqa.indexer.search.filters import Filters as Filters
+    from bioqa.indexer.search.filtering.filters import Filters as Filters
     from bioqa.measuring import compare as compare
     from bioqa.measuring import evaluate as evaluate
     from bioqa.measuring import question_measures as question_measures
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from bioqa.searching import Index as Index
     from bioqa.searching import build_index as build_index
     from bioqa.searching import open_index as open_index
+    from bioqa.system.errors import BioqaError as BioqaError
     from bioqa.texts import RankedText as RankedText
     from bioqa.texts import TextSentence as TextSentence
     from bioqa.texts import rank as rank
@@ -63,7 +63,7 @@ _NAMES = {
     "bioqa.asking": ("Explanation", "Ranker", "ask", "ask_all", "explain", "load_ranker"),
     "bioqa.bioasq.comparison": ("Comparison",),
     "bioqa.bioasq.domain": ("Candidate", "Document", "Question", "Response", "Sentence", "Snippet"),
-    "bioqa.bioasq.errors": ("BioqaError",),
+    "bioqa.system.errors": ("BioqaError",),
     "bioqa.bioasq.files": ("read_golden", "read_submission", "read_testset"),
     "bioqa.bioasq.golden": ("Golden",),
     "bioqa.bioasq.measures": ("EDITIONS", "Measures"),
@@ -73,7 +73,7 @@ _NAMES = {
     "bioqa.indexer.medline.events": ("Delete", "Upsert"),
     "bioqa.indexer.medline.reader": ("MedlineFile",),
     "bioqa.indexer.search.base": ("IndexStats",),
-    "bioqa.indexer.search.filters": ("Filters",),
+    "bioqa.indexer.search.filtering.filters": ("Filters",),
     "bioqa.measuring": (
         "compare",
         "evaluate",

@@ -14,12 +14,12 @@ from bioqa.app.answers.answering import Answerer, Order, SearchOptions
 from bioqa.app.answers.opening import load_ranker as load_for
 from bioqa.app.settings import MAX_CANDIDATES, load_settings
 from bioqa.bioasq.domain import MAX_ITEMS, Question
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import has_lone_surrogate
 from bioqa.bioasq.trec import pmid as pmid_in
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.interpretation import Mode, interpret
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.notation.interpretation import Mode, interpret
 from bioqa.searching import Index
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import has_lone_surrogate
 
 Ranker = answering.Ranker
 """A loaded checkpoint, as ``load_ranker`` gives it; anything that keeps its promises will do."""

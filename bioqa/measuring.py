@@ -9,14 +9,14 @@ from bioqa.bioasq import comparison as comparing
 from bioqa.bioasq import files, measures, validation
 from bioqa.bioasq.comparison import Comparison
 from bioqa.bioasq.domain import Question, Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.golden import Golden
 from bioqa.bioasq.inputs import read_answers, read_gold, system_names
-from bioqa.bioasq.jsonfile import read_json, write_bytes
 from bioqa.bioasq.measures import LATEST, Measures
 from bioqa.bioasq.roles import check_golden, check_pair
 from bioqa.bioasq.significance import RESAMPLES, SEED
 from bioqa.bioasq.validation import Fault
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import read_json, write_bytes
 
 SHOWN_FAULTS = 10
 

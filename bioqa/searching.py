@@ -10,7 +10,7 @@ from bioqa.app.answers import opening
 from bioqa.app.settings import load_settings
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import IndexStats, SearchIndex
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
     from bioqa.indexer.loading.run import LoadProgress, LoadReport
@@ -89,7 +89,7 @@ def open_index(where: str | Path | None = None) -> Index:
     168
     >>> bioqa.open_index("nowhere")
     Traceback (most recent call last):
-    bioqa.bioasq.errors.BioqaError: no index at nowhere: no such folder
+    bioqa.system.errors.BioqaError: no index at nowhere: no such folder
     """
     return Index(opening.open_index(load_settings(index=where)))
 

@@ -3,12 +3,12 @@
 Back ends are imported only when needed, as importing each takes time.
 """
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import Ledger, LoadedFile
 from bioqa.indexer.loading.target import LoadTarget
-from bioqa.indexer.search.address import NO_CREDENTIALS, Access, folder_path, is_url, parse_address
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
+from bioqa.indexer.search.elastic.address import NO_CREDENTIALS, Access, folder_path, is_url, parse_address
+from bioqa.indexer.search.elastic.mapping import DEFAULT_SHAPE, Shape
+from bioqa.system.errors import BioqaError
 
 
 def open_index(where: str, access: Access = NO_CREDENTIALS) -> SearchIndex:
@@ -16,12 +16,12 @@ def open_index(where: str, access: Access = NO_CREDENTIALS) -> SearchIndex:
     if not is_url(where):
         from bioqa.indexer.releases.folder_shelf import RELEASES_FILE
         from bioqa.indexer.releases.serving import ServingIndex
-        from bioqa.indexer.search.tantivy import TantivyIndex
+        from bioqa.indexer.search.tantivy.index import TantivyIndex
 
         folder = folder_path(where)
         return ServingIndex(folder) if (folder / RELEASES_FILE).exists() else TantivyIndex.open(folder)
-    from bioqa.indexer.search.connection import connect
-    from bioqa.indexer.search.elastic import ElasticIndex
+    from bioqa.indexer.search.elastic.connection import connect
+    from bioqa.indexer.search.elastic.index import ElasticIndex
 
     address = parse_address(where)
     return ElasticIndex.open(connect(address, access), address, access.patience_s)
@@ -36,8 +36,8 @@ def open_target(
 
         return FolderTarget(folder_path(where), joiner)
     from bioqa.indexer.loading.elastic_target import ElasticTarget
-    from bioqa.indexer.search.connection import connect
-    from bioqa.indexer.search.elastic import ElasticIndex
+    from bioqa.indexer.search.elastic.connection import connect
+    from bioqa.indexer.search.elastic.index import ElasticIndex
 
     address = parse_address(where)
     return ElasticTarget(
@@ -52,8 +52,8 @@ def ledger(where: str, access: Access = NO_CREDENTIALS) -> tuple[LoadedFile, ...
 
         return Ledger.open(current_folder(folder_path(where))).entries
     from bioqa.indexer.loading.elastic_target import read_ledger
-    from bioqa.indexer.search.connection import connect
-    from bioqa.indexer.search.elastic import ElasticIndex
+    from bioqa.indexer.search.elastic.connection import connect
+    from bioqa.indexer.search.elastic.index import ElasticIndex
 
     address = parse_address(where)
     with ElasticIndex.open(connect(address, access), address, access.patience_s) as index:
@@ -67,7 +67,7 @@ def check(where: str) -> int:
     if is_url(where):
         raise BioqaError("Elasticsearch checks its files itself; --check is for an index in a folder")
     from bioqa.indexer.releases.folder_shelf import current_folder
-    from bioqa.indexer.search.folder import IndexFolder
-    from bioqa.indexer.search.segments import check_checksums
+    from bioqa.indexer.search.tantivy.folder import IndexFolder
+    from bioqa.indexer.search.tantivy.segments import check_checksums
 
     return check_checksums(IndexFolder.open(current_folder(folder_path(where))).path)

@@ -22,8 +22,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.models.answers.scale import Scale, without_scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.encoders.loading import EncoderError
@@ -34,6 +32,8 @@ from bioqa.models.rankers.settings import RankerSettings, SettingsError
 from bioqa.models.text import vocabulary as vocabularies
 from bioqa.models.text.pieces import FILES as PIECES_FILES
 from bioqa.models.text.vocabulary import Vocabulary, VocabularyError
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import write_bytes
 
 FORMAT = 2
 _READABLE = (1, FORMAT)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bioqa.bioasq import secret
+from bioqa.system import secret
 from tests import elastic_server
 
 # What a test takes depends on what else the machine does; speed is measured in bench/.

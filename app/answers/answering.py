@@ -20,19 +20,19 @@ from bioqa.app.answers.facets import Facets, facets_of
 from bioqa.app.answers.understood import Understood, understood
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Candidate, Document, Question, Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.packed import DamagedMetadata
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.condensing import is_long
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.interpretation import Interpretation
-from bioqa.indexer.search.reading import Reading
-from bioqa.indexer.search.rewriting import rewritten
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.notation.interpretation import Interpretation
+from bioqa.indexer.search.questions.condensing import is_long
+from bioqa.indexer.search.questions.reading import Reading
+from bioqa.indexer.search.questions.rewriting import rewritten
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration, SelectionLimits, select
+from bioqa.system.errors import BioqaError
 
 
 class IndexUnavailable(BioqaError):
@@ -208,7 +208,7 @@ class Retrieved:
     words: str | None = None
     """What to rank by, if it is not the whole question."""
     as_ranked: Sequence[Candidate] | None = None
-    """The candidates as a ranker reads them, if that is otherwise (``bioqa.indexer.search.rewriting``)."""
+    """The candidates as a ranker reads them, if that is otherwise (see ``questions.rewriting``)."""
     listed: bool = False
     """Whether there is nothing to rank by: the candidates are the answer's documents, in order."""
     interpretation: Interpretation | None = None

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.conditions import AllOf, Condition
-from bioqa.indexer.search.filters import Filters
+from bioqa.indexer.search.filtering.conditions import AllOf, Condition
+from bioqa.indexer.search.filtering.filters import Filters
 from bioqa.indexer.search.wording import Wording
 
 MAX_COUNTED = 20

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.conditions import HasPmid
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.filtering.conditions import HasPmid
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.wording import Best, Every, Wording, Words, texts
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration, SelectionLimits

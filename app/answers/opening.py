@@ -8,11 +8,11 @@ from pathlib import Path
 from bioqa.app.answers.answering import Answerer, Ranker, read_stored_tokens
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Document, Sentence
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer import opening
 from bioqa.indexer.loading.target import LoadTarget
-from bioqa.indexer.search.address import folder_path, is_url
 from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.elastic.address import folder_path, is_url
+from bioqa.system.errors import BioqaError
 
 
 def index_location(settings: Settings) -> str:

@@ -1,6 +1,6 @@
 """Reasons why a valid question is not answered now; the client may retry."""
 
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 RETRY_AFTER_S = 5
 """Where nothing can be estimated."""

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from bioqa.app.answers.answering import IndexUnavailable
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
+from bioqa.system.errors import BioqaError
 
 Result = TypeVar("Result")
 

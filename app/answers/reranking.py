@@ -12,7 +12,7 @@ from bioqa.app.answers.answering import Answer, LoadedRanker, Ranker, Retrieved,
 from bioqa.bioasq.domain import Document, Question, Sentence
 from bioqa.bioasq.labels import is_label
 from bioqa.indexer.medline.sentences import sentences_of
-from bioqa.indexer.search.condensing import condensed, is_long, words_of
+from bioqa.indexer.search.questions.condensing import condensed, is_long, words_of
 from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.models.answers.lexical import CALIBRATION, SCALE
 from bioqa.models.answers.ranking import RankedDocument

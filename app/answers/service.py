@@ -34,8 +34,8 @@ from bioqa.app.answers.similar import similar
 from bioqa.app.answers.supervision import Watched
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Document, Question
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import IndexStats, SearchIndex
+from bioqa.system.errors import BioqaError
 
 SENTENCES = 10
 """Of a candidate, about: how large a question is before its candidates are known."""

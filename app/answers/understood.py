@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from bioqa.indexer.search.identifiers import Identifier
-from bioqa.indexer.search.interpretation import Interpretation
-from bioqa.indexer.search.reading import Correction, Expansion, Reading
+from bioqa.indexer.search.notation.identifiers import Identifier
+from bioqa.indexer.search.notation.interpretation import Interpretation
+from bioqa.indexer.search.questions.reading import Correction, Expansion, Reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
-from bioqa.bioasq import processes
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system import processes
+from bioqa.system.errors import BioqaError
 
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 30.0

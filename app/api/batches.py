@@ -18,7 +18,7 @@ from bioqa.app.jobs.intake import TestSetLimits, entries
 from bioqa.app.jobs.records import NOBODY, BatchJob, Entry, State, Viewer
 from bioqa.app.jobs.store import KeyReused, TooManyBatches
 from bioqa.app.security.keys import ApiKey
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 router = APIRouter(prefix="/v1/bioasq/batches", tags=["batches"])
 

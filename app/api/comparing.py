@@ -12,8 +12,8 @@ from bioqa.app.http.errors import FieldError, documented
 from bioqa.bioasq.comparison import Comparison, compare
 from bioqa.bioasq.golden import Golden, parse_golden
 from bioqa.bioasq.inputs import parse_answers, parse_gold
-from bioqa.bioasq.jsonfile import shown
 from bioqa.bioasq.measures import EDITIONS, LATEST
+from bioqa.system.jsonfile import shown
 
 router = APIRouter(prefix="/v1/bioasq", tags=["submissions"])
 

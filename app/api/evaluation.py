@@ -11,14 +11,14 @@ from pydantic import BaseModel, Field
 from bioqa.app.api.uploads import CurrentUploads, Upload, file_part, request_body, require_files
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.bioasq.domain import Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_testset
 from bioqa.bioasq.golden import Golden, parse_golden
-from bioqa.bioasq.jsonfile import shortened, shown
 from bioqa.bioasq.measures import EDITIONS, evaluate
 from bioqa.bioasq.overlap import pmid_of
 from bioqa.bioasq.roles import check_golden, check_pair, check_submission
 from bioqa.bioasq.validation import MAX_OFFSET, Fault, faults_of
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import shortened, shown
 
 router = APIRouter(prefix="/v1/bioasq", tags=["submissions"])
 

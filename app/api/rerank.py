@@ -16,7 +16,7 @@ from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.app.http.parsers import checked_route
 from bioqa.app.http.schemas import Body, Number, Snippets, null_is
-from bioqa.bioasq.jsonfile import shortened
+from bioqa.system.jsonfile import shortened
 
 MAX_DOCUMENTS = 1000
 RANKED_FIELDS = ("text", "title")

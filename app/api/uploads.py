@@ -11,9 +11,9 @@ from starlette.datastructures import UploadFile
 
 from bioqa.app.http.errors import BadBody, FieldError
 from bioqa.app.http.parsers import Parsers
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.formats import GZIP_MAGIC, TooLarge, refuse_packed, unpacked
-from bioqa.bioasq.jsonfile import parse_json
+from bioqa.system.errors import BioqaError
+from bioqa.system.formats import GZIP_MAGIC, TooLarge, refuse_packed, unpacked
+from bioqa.system.jsonfile import parse_json
 
 FORM = "multipart/form-data"
 JSON = "application/json"

@@ -37,12 +37,12 @@ from bioqa.app.exports.standing import notice_text, shown_notices, word
 from bioqa.app.http.schemas import search_answer
 from bioqa.app.settings import MAX_CANDIDATES, load_settings
 from bioqa.bioasq.domain import Document, Question
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_testset
-from bioqa.bioasq.jsonfile import has_lone_surrogate
-from bioqa.indexer.search.filters import Filters
-from bioqa.indexer.search.interpretation import interpret
-from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.filtering.filters import Filters
+from bioqa.indexer.search.notation.interpretation import interpret
+from bioqa.indexer.search.questions.reading import Reading
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import has_lone_surrogate
 
 
 def ask(

@@ -14,8 +14,8 @@ from bioqa.app.cli.console import say
 from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, RankerOption
 from bioqa.app.environment import key_text
 from bioqa.app.settings import Settings, load_settings
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.secret import Secret
+from bioqa.system.errors import BioqaError
+from bioqa.system.secret import Secret
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -88,7 +88,7 @@ def mcp(
 def _listening(settings: Settings, stack: contextlib.ExitStack) -> list[socket.socket]:
     from bioqa.app.http.listening import listen
     from bioqa.app.security.hosts import parse_hosts
-    from bioqa.bioasq.proxies import is_local
+    from bioqa.system.proxies import is_local
 
     parse_hosts(settings.allowed_hosts or "")
     if not is_local(settings.host):

@@ -9,10 +9,10 @@ from pathlib import Path
 from bioqa.app.answers.answering import DEFAULT_OPTIONS, Answer, Answerer, SearchOptions
 from bioqa.app.cli.journal import Journal
 from bioqa.bioasq.domain import Question, Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict, write_submission
-from bioqa.bioasq.jsonfile import is_standard_output
 from bioqa.bioasq.validation import validate
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import is_standard_output
 
 SHOWN_FAULTS = 10
 

@@ -10,8 +10,8 @@ from bioqa.app.cli.console import print_file
 from bioqa.app.cli.options import FormatOption, IndexOption
 from bioqa.app.exports.formats import FORMATS
 from bioqa.app.settings import load_settings
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.trec import pmid
+from bioqa.system.errors import BioqaError
 
 
 def cite(

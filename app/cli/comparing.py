@@ -13,12 +13,12 @@ from bioqa.app.reports.report import SHOWN_QUESTIONS, html_report
 from bioqa.app.reports.tables import as_json, csv_rows, markdown, remarks, text_table
 from bioqa.bioasq.comparison import ComparedSystem, Comparison
 from bioqa.bioasq.comparison import compare as compare_systems
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.inputs import read_answers, read_gold, system_names
-from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.bioasq.measures import LATEST
 from bioqa.bioasq.roles import check_golden, check_pair, check_submission
 from bioqa.bioasq.significance import RESAMPLES, SEED
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import write_bytes
 
 
 def compare(

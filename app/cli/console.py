@@ -13,7 +13,7 @@ from typing import Any, TextIO, cast
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 PLAIN_EVERY_S = 10.0
 """Seconds between progress lines where there is no terminal."""

@@ -18,11 +18,11 @@ from bioqa.app.cli.indexing import load_files
 from bioqa.app.cli.options import RankerOption, no_stream
 from bioqa.app.settings import DEFAULT_PORT, Settings, load_settings
 from bioqa.bioasq.domain import Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
-from bioqa.bioasq.home import home
 from bioqa.bioasq.measures import evaluate
-from bioqa.indexer.search.folder import FORMAT
+from bioqa.indexer.search.tantivy.folder import FORMAT
+from bioqa.system.errors import BioqaError
+from bioqa.system.home import home
 
 EDITION = 9
 

@@ -22,7 +22,7 @@ from bioqa.app.cli.experiments import (
 from bioqa.app.cli.options import IndexOption, JsonOption, no_stream
 from bioqa.app.cli.preparing import VocabularyOption
 from bioqa.app.version import version
-from bioqa.bioasq.jsonfile import write_bytes
+from bioqa.system.jsonfile import write_bytes
 
 PAPERS = {
     "mcdonald-2018": "McDonald, Brokos and Androutsopoulos 2018",

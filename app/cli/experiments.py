@@ -12,7 +12,7 @@ from bioqa.app.cli.options import IndexOption, JsonOption, no_stream
 from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
 from bioqa.app.settings import load_settings
 from bioqa.app.version import version
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 if TYPE_CHECKING:
     from bioqa.models.experiments.data import ExperimentData

@@ -21,10 +21,10 @@ from bioqa.app.cli.options import (
 )
 from bioqa.app.settings import MAX_CANDIDATES, load_settings
 from bioqa.bioasq.domain import Question
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import has_lone_surrogate
 from bioqa.bioasq.trec import pmid as pmid_in
-from bioqa.indexer.search.interpretation import interpret
+from bioqa.indexer.search.notation.interpretation import interpret
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import has_lone_surrogate
 
 
 def explain(

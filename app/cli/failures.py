@@ -7,8 +7,8 @@ import ssl
 import traceback
 
 from bioqa.app.environment import PREFIX
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.secret import scrub
+from bioqa.system.errors import BioqaError
+from bioqa.system.secret import scrub
 
 DEBUG = PREFIX + "LOG_LEVEL"
 

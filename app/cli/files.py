@@ -14,10 +14,8 @@ from rich.table import Table
 from bioqa.app.cli.console import fail, json_line, out, print_json, say
 from bioqa.app.cli.options import JsonOption, MedlineFiles
 from bioqa.app.reports.tables import markdown
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden, read_submission, read_testset
 from bioqa.bioasq.golden import Golden
-from bioqa.bioasq.jsonfile import parse_json, read_bytes
 from bioqa.bioasq.measures import EDITIONS, LATEST, MeanMeasures, Measures, QuestionMeasures
 from bioqa.bioasq.measures import evaluate as measure
 from bioqa.bioasq.measures import per_question as per_question_measures
@@ -25,6 +23,8 @@ from bioqa.bioasq.roles import check_golden, check_pair, check_submission
 from bioqa.bioasq.validation import Fault
 from bioqa.bioasq.validation import validate as faults_of
 from bioqa.indexer.medline.reader import MedlineError, MedlineFile, event_json
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import parse_json, read_bytes
 
 EditionOption = Annotated[
     int,

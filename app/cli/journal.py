@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from bioqa.bioasq.domain import Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_golden, submission_dict
+from bioqa.system.errors import BioqaError
 
 KIND = "bioqa batch"
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from bioqa.app.exports.formats import FORMATS, format_named
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import STANDARD
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import STANDARD
 
 
 def no_stream(value: Any) -> Any:

@@ -15,13 +15,13 @@ from bioqa.app.cli.console import out, print_json, progress, say
 from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, JsonOption, no_stream
 from bioqa.app.settings import Settings, load_settings
 from bioqa.bioasq.domain import Candidate, Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
-from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import read
 from bioqa.models import bundled
 from bioqa.models.folders import put_back
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import write_bytes
 
 if TYPE_CHECKING:
     from bioqa.models.answers.ranking import Ranking

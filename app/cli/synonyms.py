@@ -9,9 +9,9 @@ from bioqa.app.answers.opening import index_location
 from bioqa.app.cli.console import say
 from bioqa.app.cli.options import IndexOption
 from bioqa.app.settings import Settings, load_settings
-from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.search.address import folder_path, is_url, parse_address
+from bioqa.indexer.search.elastic.address import folder_path, is_url, parse_address
 from bioqa.indexer.search.synonyms import FILE, Built
+from bioqa.system.errors import BioqaError
 
 
 def synonyms(
@@ -46,9 +46,9 @@ def _in_folder(descriptors: Path, where: str) -> tuple[str, Built]:
 
 
 def _in_elastic(descriptors: Path, where: str, settings: Settings) -> tuple[str, Built]:
-    from bioqa.indexer.search.connection import connect
-    from bioqa.indexer.search.elastic import ElasticIndex
-    from bioqa.indexer.search.elastic_synonyms import build, synonyms_name
+    from bioqa.indexer.search.elastic.connection import connect
+    from bioqa.indexer.search.elastic.index import ElasticIndex
+    from bioqa.indexer.search.elastic.synonyms import build, synonyms_name
 
     access = settings.access()
     address = parse_address(where)

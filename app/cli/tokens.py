@@ -4,8 +4,8 @@ from bioqa.app.answers.opening import index_location, load_ranker
 from bioqa.app.cli.console import progress, say
 from bioqa.app.cli.options import IndexOption, RankerOption
 from bioqa.app.settings import load_settings
-from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.search.address import folder_path, is_url
+from bioqa.indexer.search.elastic.address import folder_path, is_url
+from bioqa.system.errors import BioqaError
 
 
 def tokens(index: IndexOption = None, ranker: RankerOption = None) -> None:
@@ -17,7 +17,7 @@ def tokens(index: IndexOption = None, ranker: RankerOption = None) -> None:
     """
     # Not while `bioqa --help` waits.
     from bioqa.indexer.releases.folder_shelf import current_folder
-    from bioqa.indexer.search.tantivy import TantivyIndex
+    from bioqa.indexer.search.tantivy.index import TantivyIndex
     from bioqa.models.text.storing_tokens import store
 
     settings = load_settings(index=index, ranker=ranker)

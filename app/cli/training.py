@@ -19,11 +19,11 @@ from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
 from bioqa.app.cli.rankers import fit_scale_of
 from bioqa.app.settings import Settings, load_settings
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.run import require_files
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import read
 from bioqa.models.bundled import DEFAULT
+from bioqa.system.errors import BioqaError
 
 if TYPE_CHECKING:
     from bioqa.models.cascade.fitting import FittingProgress

@@ -10,7 +10,6 @@ from bioqa.app.cli.console import say
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.files import read_golden, read_submission, read_testset, write_submission
 from bioqa.bioasq.golden import Golden, Irregularity
-from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.bioasq.trec import (
     judged_responses,
     judgements,
@@ -19,6 +18,7 @@ from bioqa.bioasq.trec import (
     run_responses,
     submission_run,
 )
+from bioqa.system.jsonfile import write_bytes
 
 trec = typer.Typer(no_args_is_help=True, help="Convert BioASQ files to TREC runs and judgements, and back.")
 

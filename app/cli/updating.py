@@ -12,14 +12,14 @@ from bioqa.app.answers.opening import index_location
 from bioqa.app.cli.console import fail, print_json, progress
 from bioqa.app.cli.options import IndexOption, JsonOption, no_stream
 from bioqa.app.settings import Settings, load_settings
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.run import DEFAULT_WORKERS, LoadProgress
 from bioqa.indexer.releases.folder_shelf import FolderShelf
 from bioqa.indexer.releases.shelf import Shelf
 from bioqa.indexer.releases.source import FolderSource, Source
 from bioqa.indexer.releases.update import Preview, UpdateOptions, UpdateReport, preview, roll_back
 from bioqa.indexer.releases.update import update as bring_up_to_date
-from bioqa.indexer.search.address import folder_path, is_url, parse_address
+from bioqa.indexer.search.elastic.address import folder_path, is_url, parse_address
+from bioqa.system.errors import BioqaError
 
 PERMILLE = 1000
 SHOWN_NAMES = 5

@@ -12,8 +12,8 @@ from bioqa.app.exports.ris import ris
 from bioqa.app.exports.styles import apa, vancouver
 from bioqa.app.exports.table import csv_table
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import shown
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ from bioqa.app.answers.answering import IndexDamaged, IndexUnavailable
 from bioqa.app.answers.refusals import RETRY_AFTER_S, BatchesUnavailable, QueueFull, Refused
 from bioqa.app.answers.service import UnknownRanker
 from bioqa.app.answers.workers import TooMuchWork
-from bioqa.bioasq.jsonfile import shortened
 from bioqa.indexer.medline.packed import DamagedMetadata
-from bioqa.indexer.search.filters import FilterError
-from bioqa.indexer.search.syntax import SyntaxFault
+from bioqa.indexer.search.filtering.filters import FilterError
+from bioqa.indexer.search.notation.syntax import SyntaxFault
+from bioqa.system.jsonfile import shortened
 
 MEDIA_TYPE = "application/problem+json"
 

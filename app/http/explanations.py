@@ -7,8 +7,8 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from bioqa.app.answers.answering import Answer, SearchOptions
 from bioqa.app.http.schemas import SearchRequest
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.trec import pmid as pmid_in
+from bioqa.system.errors import BioqaError
 
 
 def _pmid(value: str) -> str:

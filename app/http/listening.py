@@ -4,7 +4,7 @@ import errno
 import socket
 from contextlib import ExitStack
 
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 
 class CannotListen(BioqaError):

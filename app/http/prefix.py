@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 

@@ -26,8 +26,8 @@ from bioqa.app.exports.standing import notice_text, shown_notices
 from bioqa.app.http.metadata import CitationMetadata, citation_metadata
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS, Document, Question
-from bioqa.indexer.search.filters import MAX_VALUE_CHARACTERS, MAX_VALUES, Filters
-from bioqa.indexer.search.interpretation import Mode, interpret
+from bioqa.indexer.search.filtering.filters import MAX_VALUE_CHARACTERS, MAX_VALUES, Filters
+from bioqa.indexer.search.notation.interpretation import Mode, interpret
 from bioqa.models.answers.confidence import Confidence, Level
 
 StandingName = Literal[

@@ -19,8 +19,8 @@ from bioqa.app.answers.service import Service
 from bioqa.app.http.listening import cannot_listen
 from bioqa.app.http.protocol import BoundedProtocol, ConnectionLimits, Connections
 from bioqa.app.settings import Settings
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.processes import keep_loaded
+from bioqa.system.errors import BioqaError
+from bioqa.system.processes import keep_loaded
 
 CLOSING_S = 5
 """Seconds for sending the last responses, after draining."""

@@ -24,8 +24,8 @@ from bioqa.app.jobs.records import (
 from bioqa.app.jobs.runner import Runner, concurrency
 from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.trec import RunLine
+from bioqa.system.errors import BioqaError
 
 
 class NoSubmission(BioqaError):

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from bioqa.app.answers.refusals import BatchesUnavailable
-from bioqa.bioasq.locks import FileLock, LockTaken
+from bioqa.system.locks import FileLock, LockTaken
 
 APPLICATION_ID = 0x62696F71  # "bioq"
 FILE_NAME = "batches.sqlite"

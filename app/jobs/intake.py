@@ -11,7 +11,7 @@ from bioqa.app.http.errors import FieldError, field_problem
 from bioqa.app.http.schemas import AskedQuestion
 from bioqa.app.jobs.records import Entry
 from bioqa.bioasq.golden import TYPES
-from bioqa.bioasq.jsonfile import has_lone_surrogate, shown
+from bioqa.system.jsonfile import has_lone_surrogate, shown
 
 LONGEST_ID = 200
 

@@ -23,7 +23,7 @@ from bioqa.app.jobs.records import AnswerSource, BatchJob, State, StoredAnswer, 
 from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult, faults_of, submission
 from bioqa.bioasq.files import submission_dict
-from bioqa.bioasq.locks import FileLock, LockTaken
+from bioqa.system.locks import FileLock, LockTaken
 
 POLL_S = 1.0
 """Polling interval for batches submitted through another process."""

@@ -7,9 +7,9 @@ from typing import Any
 from bioqa.app.jobs.records import Entry
 from bioqa.app.jobs.store import Store
 from bioqa.bioasq.domain import Question
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.trec import RunLine, pmid, run_lines
 from bioqa.bioasq.validation import validate
+from bioqa.system.errors import BioqaError
 
 SHOWN_FAULTS = 3
 

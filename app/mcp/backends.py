@@ -10,9 +10,9 @@ from pydantic import BaseModel, ValidationError
 from bioqa.app.answers.service import Service
 from bioqa.app.http.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
 from bioqa.bioasq.domain import Question
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.proxies import is_http, proxy_of, shown
-from bioqa.bioasq.secret import Secret, scrub
+from bioqa.system.errors import BioqaError
+from bioqa.system.proxies import is_http, proxy_of, shown
+from bioqa.system.secret import Secret, scrub
 
 TIMEOUT_S = 120.0
 

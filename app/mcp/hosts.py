@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bioqa.app.security.hosts import ANY, host_name, is_allowed
-from bioqa.bioasq.proxies import is_local
+from bioqa.system.proxies import is_local
 
 
 class AllowedHosts:

@@ -23,9 +23,9 @@ from bioqa.app.mcp.hosts import AllowedHosts
 from bioqa.app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
 from bioqa.app.version import version
 from bioqa.bioasq.domain import MAX_ITEMS
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.secret import scrub
-from bioqa.indexer.search.filters import MAX_VALUES
+from bioqa.indexer.search.filtering.filters import MAX_VALUES
+from bioqa.system.errors import BioqaError
+from bioqa.system.secret import scrub
 
 INSTRUCTIONS = (
     "Searches an index of MEDLINE citations (titles and abstracts) and returns sentences to cite. Ask "

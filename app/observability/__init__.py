@@ -9,7 +9,7 @@ from bioqa.app.jobs.batches import BatchJobs
 from bioqa.app.observability.metrics import Metrics
 from bioqa.app.observability.requests import Observed, no_spans
 from bioqa.app.settings import Settings
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 if TYPE_CHECKING:
     from bioqa.app.observability.traces import Traces

@@ -13,7 +13,7 @@ from typing import Any, Literal, TextIO
 
 from bioqa.app.answers.context import request_id, trace_id
 from bioqa.app.observability.repeats import CountRepeats
-from bioqa.bioasq.secret import scrub
+from bioqa.system.secret import scrub
 
 Format = Literal["auto", "text", "json"]
 

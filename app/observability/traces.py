@@ -22,8 +22,8 @@ from starlette.types import Scope
 from bioqa.app.answers.answering import Answer
 from bioqa.app.answers.context import request_id, trace_id
 from bioqa.app.version import version
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.proxies import is_http
+from bioqa.system.errors import BioqaError
+from bioqa.system.proxies import is_http
 
 STAGES = ("retrieve", "wait", "rerank", "select")
 

@@ -9,11 +9,11 @@ from bioqa.app.reports.cells import cell, lettered, remarks
 from bioqa.app.reports.charts import Dot, scatter
 from bioqa.app.reports.document_tables import NOT_TRAINED
 from bioqa.app.reports.tables import markdown
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.experiments import published
 from bioqa.models.experiments.document_table import DocumentRow
 from bioqa.models.experiments.papers import BOUNDS, EXPERIMENTS, SHARED
 from bioqa.models.experiments.results import Row
+from bioqa.system.errors import BioqaError
 
 COLLECTION = "test"
 MEASURE = "document_map_8"

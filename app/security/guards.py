@@ -15,7 +15,7 @@ from bioqa.app.security.keyfile import KeyRing
 from bioqa.app.security.origins import RefuseForeignForms, parse_origins
 from bioqa.app.security.rates import Rate, RateLimit
 from bioqa.app.settings import Settings
-from bioqa.bioasq.proxies import is_local
+from bioqa.system.proxies import is_local
 
 PROBES = frozenset({"/healthz", "/readyz"})
 """Probes of monitoring: they have no key, and no rate limit."""

@@ -13,8 +13,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bioqa.app.http.errors import problem
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.proxies import is_local
+from bioqa.system.errors import BioqaError
+from bioqa.system.proxies import is_local
 
 ANY = "*"
 _NAME = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\*")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bioqa.app.security import keys
 from bioqa.app.security.keys import ApiKey, ApiKeyError
-from bioqa.bioasq.access import keep_access
-from bioqa.bioasq.locks import FileLock
+from bioqa.system.access import keep_access
+from bioqa.system.locks import FileLock
 
 GRACE_S = 60
 """How long the last keys are honoured after the file became unusable."""

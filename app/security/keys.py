@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import date
 
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 PREFIX = "bioqa_"
 """Prefix by which scanners recognise leaked keys."""

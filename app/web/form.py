@@ -11,8 +11,8 @@ from bioqa.app.answers.answering import Order, SearchOptions
 from bioqa.app.http.schemas import Day
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import MAX_ITEMS
-from bioqa.indexer.search.filters import MAX_VALUES, Filters
-from bioqa.indexer.search.interpretation import interpret
+from bioqa.indexer.search.filtering.filters import MAX_VALUES, Filters
+from bioqa.indexer.search.notation.interpretation import interpret
 
 FILTERS = {
     "after": "published_after",

@@ -22,7 +22,7 @@ from bioqa.app.reports.report import template_names
 from bioqa.app.version import version
 from bioqa.app.web.exports import FILES
 from bioqa.app.web.kinds import kinds
-from bioqa.indexer.search.languages import language_name
+from bioqa.indexer.search.filtering.languages import language_name
 
 STATIC = Path(__file__).parent / "static"
 

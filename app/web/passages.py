@@ -8,7 +8,7 @@ from bioqa.app.web.folding import shown_spans
 from bioqa.app.web.spans import AskedWords, Span, spans
 from bioqa.app.web.spans import Part as SetPart
 from bioqa.bioasq.domain import Document, Part, Section
-from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.questions.reading import Reading
 from bioqa.models.answers.ranking import RankedDocument
 
 

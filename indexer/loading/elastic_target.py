@@ -6,13 +6,13 @@ from typing import Any
 
 from elasticsearch import BadRequestError, ConflictError, Elasticsearch, NotFoundError
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.search.base import Applied
-from bioqa.indexer.search.connection import engine_errors
-from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.faults import error_type, require_acknowledged, require_whole
+from bioqa.indexer.search.elastic.connection import engine_errors
+from bioqa.indexer.search.elastic.faults import error_type, require_acknowledged, require_whole
+from bioqa.indexer.search.elastic.index import ElasticIndex
 from bioqa.indexer.search.records import EncodedEvent
+from bioqa.system.errors import BioqaError
 
 MAX_FILES = 100_000
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from bioqa.indexer.loading.ledger import Ledger, LoadedFile
 from bioqa.indexer.search.base import Applied
 from bioqa.indexer.search.records import EncodedEvent
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 
 
 class FolderTarget:

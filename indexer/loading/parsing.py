@@ -19,12 +19,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from bioqa.bioasq import processes
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import md5_of
 from bioqa.indexer.medline.events import Delete
 from bioqa.indexer.medline.reader import MedlineError, MedlineFile
 from bioqa.indexer.search.records import EncodedEvent, encode, pmid_number
+from bioqa.system import processes
+from bioqa.system.errors import BioqaError
 
 EVENTS_PER_MESSAGE = 200
 """About 400 kB. Smaller messages cost more in pickling and switching threads, larger ones more memory."""

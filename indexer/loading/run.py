@@ -22,8 +22,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import STANDARD
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.loading.ledger import LoadedFile, order
 from bioqa.indexer.loading.parsing import EncodedEvents, Message, Parsed, ParserPool, Refused, Started
@@ -31,6 +29,8 @@ from bioqa.indexer.loading.sequence import Step, candidates, steps, waits_for, w
 from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.medline.xmlfile import folder_given
 from bioqa.indexer.search.base import Applied, Rejection
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import STANDARD
 
 DEFAULT_WORKERS = min(8, os.cpu_count() or 1)
 """Parsing processes. Writing takes half as much time as parsing: a core of its own would be idle."""

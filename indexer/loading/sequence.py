@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import FILES_BITS, MEDLINE_NAME, LoadedFile, file_number, md5_of, noted_name
+from bioqa.system.errors import BioqaError
 
 MAX_NAMES_SHOWN = 5
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bioqa.bioasq.characters import normalised
+from bioqa.system.characters import normalised
 
 MAX_CHARACTERS = 120
 """Looked at before the parenthesis."""

@@ -18,7 +18,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple, get_args
 
 from bioqa.bioasq.domain import Section
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.metadata import (
     NO_METADATA,
     RETRACTED_KINDS,
@@ -33,6 +32,7 @@ from bioqa.bioasq.metadata import (
     Qualifier,
     Tag,
 )
+from bioqa.system.errors import BioqaError
 
 
 class DamagedMetadata(BioqaError):

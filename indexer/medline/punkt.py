@@ -7,7 +7,7 @@ and Punkt trained on 44,448 citations takes hundreds of ordinary words for abbre
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from bioqa.bioasq.home import pretended_home
+from bioqa.system.home import pretended_home
 
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer

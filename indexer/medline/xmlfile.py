@@ -15,9 +15,9 @@ from isal import igzip
 from isal.igzip_lib import IsalError
 from lxml import etree
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.formats import GZIP_MAGIC, HEAD_BYTES, refuse_packed
-from bioqa.bioasq.jsonfile import STANDARD
+from bioqa.system.errors import BioqaError
+from bioqa.system.formats import GZIP_MAGIC, HEAD_BYTES, refuse_packed
+from bioqa.system.jsonfile import STANDARD
 
 CHUNK = 1 << 16
 """Bytes of XML parsed at a time. Memory holds one such chunk and one record."""

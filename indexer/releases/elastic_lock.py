@@ -18,10 +18,10 @@ from typing import Any, Self
 from elastic_transport import TransportError
 from elasticsearch import ApiError, BadRequestError, ConflictError, Elasticsearch, NotFoundError
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.indexer.search.address import IndexAddress
-from bioqa.indexer.search.connection import engine_errors
-from bioqa.indexer.search.faults import error_type
+from bioqa.indexer.search.elastic.address import IndexAddress
+from bioqa.indexer.search.elastic.connection import engine_errors
+from bioqa.indexer.search.elastic.faults import error_type
+from bioqa.system.errors import BioqaError
 
 STALE_S = 600.0
 """Longer than the clocks of a lab's machines differ, and than a restart of the server takes."""

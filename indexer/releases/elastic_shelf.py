@@ -7,18 +7,18 @@ from typing import Any, Self
 
 from elasticsearch import Elasticsearch, NotFoundError
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name, read_ledger
 from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.releases.elastic_lock import ElasticLock
 from bioqa.indexer.releases.shelf import Release, parse_release_name
-from bioqa.indexer.search.address import Access, IndexAddress
 from bioqa.indexer.search.base import IndexStats
-from bioqa.indexer.search.connection import connect, engine_errors
-from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.faults import require_acknowledged
-from bioqa.indexer.search.mapping import DEFAULT_SHAPE, Shape
+from bioqa.indexer.search.elastic.address import Access, IndexAddress
+from bioqa.indexer.search.elastic.connection import connect, engine_errors
+from bioqa.indexer.search.elastic.faults import require_acknowledged
+from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.indexer.search.elastic.mapping import DEFAULT_SHAPE, Shape
+from bioqa.system.errors import BioqaError
 
 NOTE = "release"
 """Key of an index's note on whether it served, and which release served before it."""

@@ -6,16 +6,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import read_json, write_json
-from bioqa.bioasq.locks import FileLock, LockTaken
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.loading.ledger import Ledger, LoadedFile
 from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.releases.shelf import Release, parse_release_name
 from bioqa.indexer.search.base import IndexStats
-from bioqa.indexer.search.folder import DESCRIPTION
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.folder import DESCRIPTION
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import read_json, write_json
+from bioqa.system.locks import FileLock, LockTaken
 
 RELEASES_FILE = "releases.json"
 LOCK_FILE = "update.lock"

@@ -7,9 +7,9 @@ it has the beginning of that sequence without gaps, so no file after a gap is lo
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import MEDLINE_NAME, LoadedFile
 from bioqa.indexer.releases.source import CENTURY, PublishedFile
+from bioqa.system.errors import BioqaError
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from bioqa.bioasq.domain import Candidate, Document
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.medline.events import Event
 from bioqa.indexer.releases.folder_shelf import CurrentFolder
 from bioqa.indexer.search.base import Applied, IndexStats
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.records import Described
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.indexer.search.wording import Wording
+from bioqa.system.errors import BioqaError
 
 
 class ServingIndex:

@@ -18,9 +18,6 @@ from lxml import etree, html
 from urllib3.exceptions import HTTPError, ProxyError
 from urllib3.response import BaseHTTPResponse
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.proxies import SCHEMES, proxy_of, shown
-from bioqa.bioasq.secret import Secret
 from bioqa.indexer.loading.ledger import md5_of
 from bioqa.indexer.releases.source import (
     DIRECTORIES,
@@ -34,6 +31,9 @@ from bioqa.indexer.releases.source import (
     parse_md5,
     read_md5,
 )
+from bioqa.system.errors import BioqaError
+from bioqa.system.proxies import SCHEMES, proxy_of, shown
+from bioqa.system.secret import Secret
 
 NLM = "https://ftp.ncbi.nlm.nih.gov/pubmed/"
 

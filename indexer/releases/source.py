@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import MEDLINE_NAME, md5_of
+from bioqa.system.errors import BioqaError
 
 Directory = Literal["baseline", "updatefiles"]
 DIRECTORIES: tuple[Directory, ...] = ("baseline", "updatefiles")

@@ -13,7 +13,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.loading.run import DEFAULT_WORKERS, LoadProgress, RefusedFile, load
 from bioqa.indexer.loading.target import LoadTarget
@@ -22,6 +21,7 @@ from bioqa.indexer.releases.fetching import fetch_ahead
 from bioqa.indexer.releases.planning import Plan, changed_files, make_plan, year_of
 from bioqa.indexer.releases.shelf import Choice, Lock, Release, Shelf, choose, to_drop
 from bioqa.indexer.releases.source import FetchedFile, PublishedFile, Source
+from bioqa.system.errors import BioqaError
 
 FILES_PER_LOAD = 50
 """Files loaded by one call of ``load``, while the next ones are fetched."""

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.medline.events import Event
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.records import Described
 from bioqa.indexer.search.wording import Wording
 
@@ -75,7 +75,7 @@ class SearchIndex(Protocol):
         ...
 
     def read(self, question: str) -> Reading:
-        """Read a question with what the index knows of words: see ``bioqa.indexer.search.reading``."""
+        """Read a question with what the index knows of words: see ``questions.reading``."""
         ...
 
     def search(
@@ -94,7 +94,7 @@ class SearchIndex(Protocol):
         ...
 
     def condense(self, question: str) -> str:
-        """Return the words that carry a long question (``bioqa.indexer.search.condensing``), by this index's
+        """Return the words that carry a long question (``questions.condensing``), by this index's
         statistics; any other question as it is.
         """
         ...

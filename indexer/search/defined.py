@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from bioqa.bioasq.characters import GREEK_NAMES, normalised
-from bioqa.bioasq.spelling import american
 from bioqa.indexer.medline.abbreviations import definitions
 from bioqa.indexer.search.evidence import Definition
+from bioqa.indexer.search.spelling import american
+from bioqa.system.characters import GREEK_NAMES, normalised
 
 MAX_CHARACTERS = 400
 """Of a term; engines limit it."""

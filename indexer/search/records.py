@@ -10,12 +10,12 @@ from datetime import date
 from typing import NamedTuple
 
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.metadata import Metadata
 from bioqa.indexer.medline.packed import packed, unpacked
 from bioqa.indexer.search.defined import terms
-from bioqa.indexer.search.keys import keys
+from bioqa.indexer.search.filtering.keys import keys
 from bioqa.indexer.search.stored import StoredDocument, layout_of
+from bioqa.system.errors import BioqaError
 
 PMID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 
@@ -38,7 +38,7 @@ class Record(NamedTuple):
     metadata: bytes = b""
     """JSON; see ``bioqa.indexer.medline.packed``. Empty if there is none."""
     keys: str = ""
-    """Between blanks; see ``bioqa.indexer.search.keys``. Indexed, but not stored."""
+    """Between blanks; see ``bioqa.indexer.search.filtering.keys``. Indexed, but not stored."""
     defined: str = ""
     """One a line; see ``bioqa.indexer.search.defined``. Indexed, but not stored."""
 

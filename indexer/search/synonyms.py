@@ -2,7 +2,7 @@
 
 ``bioqa synonyms`` makes them once of NLM's descriptor file (desc2026.xml, plain or gzip): beside an index in
 a folder as a file of SQLite, so that a question costs a look-up rather than the memory for a quarter of a
-million terms; for one in Elasticsearch see ``bioqa.indexer.search.elastic_synonyms``.
+million terms; for one in Elasticsearch see ``bioqa.indexer.search.elastic.synonyms``.
 """
 
 import gzip
@@ -18,10 +18,10 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from lxml import etree
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.formats import GZIP_MAGIC, HEAD_BYTES, refuse_packed
-from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.indexer.search.defined import long_key
+from bioqa.system.errors import BioqaError
+from bioqa.system.formats import GZIP_MAGIC, HEAD_BYTES, refuse_packed
+from bioqa.system.jsonfile import write_bytes
 
 FILE = "synonyms.sqlite"
 """Name of the file in an index's folder."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from bioqa.system.characters import encodable
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -37,3 +39,8 @@ def texts(wording: Wording) -> list[str]:
             return [text]
         case Every(parts) | Best(parts):
             return [text for part in parts for text in texts(part)]
+
+
+def clean(question: str) -> str:
+    """Strip white space, and remove characters that UTF-8 cannot encode."""
+    return encodable(question).strip()

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from bioqa.bioasq.domain import Candidate, Document
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.models import bundled
 from bioqa.models.answers.agreement import with_support
 from bioqa.models.answers.first_stage import bm25_candidates, document_bm25
@@ -28,6 +26,8 @@ from bioqa.models.text import vocabulary as vocabularies
 from bioqa.models.text.documents import DocumentTokens
 from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import write_bytes
 
 FORMAT = 1
 KIND = "bm25"

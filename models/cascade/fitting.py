@@ -20,7 +20,6 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax
 from torch.nn.utils import clip_grad_norm_
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.evaluation import SentenceCase, sentence_auc
 from bioqa.models.arrays import Booleans, Floats
 from bioqa.models.cascade.encoder import CrossEncoder, Logits
@@ -30,6 +29,7 @@ from bioqa.models.reranker import Reranker
 from bioqa.models.training.data import Pool, Prepared
 from bioqa.models.training.rates import rate_factor
 from bioqa.models.training.state import Snapshot, StateFile, moments, set_moments
+from bioqa.system.errors import BioqaError
 
 RIVALS = 20
 """Irrelevant documents are drawn from this many of the first ranker's best."""

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from bioqa.bioasq.domain import Candidate, Document
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration
@@ -26,6 +25,7 @@ from bioqa.models.cascade.encoder import CrossEncoder, Passage
 from bioqa.models.encoders.encoder import processor_has_bfloat16
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.system.errors import BioqaError
 
 BUDGET_MS = 1000.0
 

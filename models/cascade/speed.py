@@ -16,11 +16,11 @@ import numpy as np
 import torch
 
 from bioqa.bioasq.domain import Candidate
-from bioqa.bioasq.home import home
-from bioqa.bioasq.jsonfile import write_bytes
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import Cascade, CascadeError, Speed
 from bioqa.models.reranker import Reranker
+from bioqa.system.home import home
+from bioqa.system.jsonfile import write_bytes
 
 _DOCUMENTS = 6
 """Read for each question of a measurement."""

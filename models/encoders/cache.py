@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.locks import FileLock, LockTaken
 from bioqa.models.encoders.inputs import EncoderInput
+from bioqa.system.errors import BioqaError
+from bioqa.system.locks import FileLock, LockTaken
 
 _RECORD = np.dtype([("key", "V16"), ("begin", "<u8"), ("rows", "<u4"), ("layers", "<u4")])
 

@@ -18,8 +18,8 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.encoders import compact
+from bioqa.system.errors import BioqaError
 
 _POINTER = b"version https://git-lfs"
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.evaluation import mean_average_precision
 from bioqa.models.arrays import Booleans, Floats
 from bioqa.models.training.data import Prepared
+from bioqa.system.errors import BioqaError
 
 OFFICIAL = "document_map_8"
 PAIRS = "pair_accuracy"

@@ -5,11 +5,11 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.arrays import Ints
 from bioqa.models.features.extractor import Features
 from bioqa.models.training.data import Pool, Prepared
 from bioqa.models.training.sampling import sample
+from bioqa.system.errors import BioqaError
 
 
 @dataclass(frozen=True, slots=True)

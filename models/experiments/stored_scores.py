@@ -14,11 +14,11 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.arrays import Floats
 from bioqa.models.experiments.components import Component, described
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.training.development import PoolScores
+from bioqa.system.errors import BioqaError
 
 
 @dataclass(frozen=True, slots=True)

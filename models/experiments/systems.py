@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.experiments.components import (
     Component,
     FeatureGroup,
@@ -14,6 +13,7 @@ from bioqa.models.experiments.components import (
 )
 from bioqa.models.experiments.shares import Share
 from bioqa.models.rankers.registry import settings_of
+from bioqa.system.errors import BioqaError
 
 Kind = Literal["baseline", "pipeline", "joint", "documents", "ours", "bound", "ablation"]
 

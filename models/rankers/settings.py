@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from torch import nn
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.encoders.reading import Reads
 from bioqa.models.features.extractor import FeatureSet
+from bioqa.system.errors import BioqaError
 
 Units = Literal["sentences", "documents", "titles"]
 """What is scored one by one; ``titles``: documents by their titles alone."""

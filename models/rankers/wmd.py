@@ -15,12 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.arrays import Floats
 from bioqa.models.rankers.batch import Batch
 from bioqa.models.rankers.heads import DocumentRanker, Score
 from bioqa.models.rankers.settings import Kind, RankerSettings, WordReading
 from bioqa.models.rankers.vectors import StaticVectors
+from bioqa.system.errors import BioqaError
 
 Transport = Callable[[Floats, Floats, Floats], float]
 """The least work, given what there is of each word of two texts [n], [m], and the costs [n, m]."""

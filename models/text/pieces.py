@@ -13,9 +13,9 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.arrays import Floats
 from bioqa.models.text.words import END
+from bioqa.system.errors import BioqaError
 
 CONTINUES = "##"
 """Prefix of pieces that continue a word rather than begin it."""

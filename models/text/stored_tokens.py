@@ -26,11 +26,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.arrays import Ints
 from bioqa.models.text.token_records import UNIT, Kinds, read, runs_from
 from bioqa.models.text.tokens import TokenisedDocument
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.system.errors import BioqaError
 
 FORMAT = 1
 """Incremented when the file, or what tokenising makes of a text, changes."""

@@ -12,7 +12,6 @@ from typing import BinaryIO
 import numpy as np
 
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.jsonfile import replacing
 from bioqa.models.arrays import Ints
 from bioqa.models.text.stored_tokens import (
     DICTIONARY,
@@ -31,6 +30,7 @@ from bioqa.models.text.stored_tokens import (
 )
 from bioqa.models.text.token_records import UNIT, Writer, runs_of, strings_of
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.system.jsonfile import replacing
 
 AT_ONCE = 256
 """Documents tokenised together."""

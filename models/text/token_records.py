@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.arrays import Ints, concatenate
 from bioqa.models.text.splitting import split
 from bioqa.models.text.strings import KnownStrings, Runs
 from bioqa.models.text.tokens import TokenisedDocument, cut
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.system.errors import BioqaError
 
 UNIT = np.dtype("<u2")
 """All that records are made of."""

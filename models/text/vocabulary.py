@@ -16,13 +16,13 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models import bundled
 from bioqa.models.arrays import Floats, Ints
 from bioqa.models.text.frequencies import inverse_document_frequencies
 from bioqa.models.text.pieces import FILES as PIECES_FILES
 from bioqa.models.text.pieces import PiecesError, WordPieces
 from bioqa.models.text.words import END, STOP_WORDS, stem, terms, unknown_id, words
+from bioqa.system.errors import BioqaError
 
 STOP = -(1 << 40)
 """Stem id of stop words: outside the range of ``unknown_id``."""

@@ -9,7 +9,7 @@ import re
 import zlib
 from functools import lru_cache
 
-from bioqa.bioasq.home import pretended_home
+from bioqa.system.home import pretended_home
 
 with pretended_home():
     from nltk.stem.snowball import EnglishStemmer

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
 from bioqa.models.answers import baseline
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
@@ -21,6 +20,7 @@ from bioqa.models.training.data import Prepared, Searcher, prepare
 from bioqa.models.training.loop import Epoch
 from bioqa.models.training.state import state_path
 from bioqa.models.training.train import TrainingData, make_checkpoint
+from bioqa.system.errors import BioqaError
 
 Preparing = Callable[[str, int, int], None]
 """Called with the file's name, the number of prepared questions, and the number of all."""

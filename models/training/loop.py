@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.rankers.batch import collate
 from bioqa.models.rankers.registry import encoder_of, learned_state, place_of
 from bioqa.models.rankers.settings import Encoding, Optimiser, RankerSettings, SentenceTraining, Training
@@ -20,6 +19,7 @@ from bioqa.models.training.losses import DOCUMENT_LOSSES, cross_entropy_loss, li
 from bioqa.models.training.pairs import Pair, TrainingSet, draw_pairs, pair_labels
 from bioqa.models.training.rates import rate_factor
 from bioqa.models.training.state import Snapshot, StateFile, moments, set_moments
+from bioqa.system.errors import BioqaError
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.golden import question_entries
-from bioqa.bioasq.jsonfile import read_json, write_json
 from bioqa.models.rankers.registry import settings_of
 from bioqa.models.rankers.settings import RankerSettings
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import read_json, write_json
 
 BASELINE = "bm25"
 DEEP = "deep"

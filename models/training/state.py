@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 
 Identity = Mapping[str, str | int | float | bool | None]
 """What tells one training from another, by name: settings, seed, fingerprints of data and encoder."""

@@ -22,7 +22,7 @@ from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Document, Part, Sentence
 from bioqa.indexer.loading.run import load
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.rankers import LexicalRanker
 from tests.app.withdrawn import marked
 

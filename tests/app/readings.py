@@ -1,6 +1,6 @@
 """Questions read as they are, for indexes that know no words."""
 
-from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.wording import Every, Words
 
 

@@ -1,5 +1,5 @@
 """An index in which the metadata of a citation is damaged: a clear word wherever it is needed, 503 over HTTP,
-and answers wherever it is not. In Elasticsearch's form: tests/indexer/search/test_mapping.py."""
+and answers wherever it is not. In Elasticsearch's form: tests/indexer/search/elastic/test_mapping.py."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.indexer.medline.packed import packed
 from bioqa.indexer.search.records import encode
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.conftest import Run, document
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import is_problem

@@ -27,13 +27,13 @@ from bioqa.app.answers.service import Service
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Question
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.system.errors import BioqaError
 from tests.app.conftest import DRUGS
 from tests.app.jobs.test_restart import QUESTIONS, service, status
 from tests.app.jobs.waiting import until

@@ -19,7 +19,7 @@ from bioqa.bioasq.domain import Candidate, Question
 from bioqa.bioasq.files import submission_dict
 from bioqa.indexer.loading.run import load
 from bioqa.indexer.opening import open_index, open_target
-from bioqa.indexer.search.address import Access
+from bioqa.indexer.search.elastic.address import Access
 from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import SAMPLE
 from tests.app.jobs.test_restart import QUESTIONS

@@ -6,7 +6,7 @@ import traceback
 import pytest
 
 from bioqa.app.settings import Settings, SettingsError, load_settings
-from bioqa.bioasq.secret import Secret
+from bioqa.system.secret import Secret
 
 
 def test_without_any_variable_the_defaults_hold() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from bench import confidence as bench
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.evidence import Estimator, Evidence
 from tests.models.toys import DOCUMENTS, GOLDEN
 

@@ -13,9 +13,9 @@ from bench.synthetic import Generator, Shares
 from bioqa.bioasq.domain import Document, Part
 from bioqa.indexer.medline.events import Delete, Upsert
 from bioqa.indexer.medline.reader import MedlineFile
-from bioqa.indexer.search.filters import Filters
+from bioqa.indexer.search.filtering.filters import Filters
 from bioqa.indexer.search.records import decode, encode
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.bench.test_synthetic import GIVEN
 
 

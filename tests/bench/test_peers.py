@@ -9,7 +9,7 @@ import pytest
 from bench import peers
 from bioqa.bioasq.measures import evaluate
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.indexer.documents import document
 from tests.models.toys import GOLDEN
 

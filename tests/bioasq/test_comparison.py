@@ -10,8 +10,8 @@ import pytest
 
 from bioqa.bioasq.comparison import NAMES, Comparison, compare
 from bioqa.bioasq.domain import Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.measures import EDITIONS, GMAP_EPSILON, evaluate, per_question
+from bioqa.system.errors import BioqaError
 from tests.bioasq.comparing import golden, system
 
 GOLD = golden()

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import PUBMED_URL, Question, Response, Snippet
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import (
     parse_golden,
     parse_testset,
@@ -20,6 +19,7 @@ from bioqa.bioasq.files import (
     write_submission,
 )
 from bioqa.bioasq.validation import validate
+from bioqa.system.errors import BioqaError
 
 QUESTIONS = (
     Question("5a9d8ffe1d1251d03b000001", "Which gene is mutated in Zürich's syndrome?\u2009", "factoid"),

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Question, Response, Snippet
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.golden import Irregularity, is_document_url, parse_golden
+from bioqa.system.errors import BioqaError
 from tests.bioasq.entries import DOCUMENT, entry, snippet
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from bioqa.bioasq.domain import PUBMED_URL
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict, write_submission
 from bioqa.bioasq.inputs import read_answers, read_gold
 from bioqa.bioasq.trec import judgements, submission_run
+from bioqa.system.errors import BioqaError
 from tests.bioasq.comparing import golden, system
 
 GOLD = golden(5)

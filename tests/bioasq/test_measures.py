@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import PUBMED_URL, Question, Response, Snippet
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden, read_submission
 from bioqa.bioasq.measures import (
     EDITIONS,
@@ -18,6 +17,7 @@ from bioqa.bioasq.measures import (
     evaluate,
     per_question,
 )
+from bioqa.system.errors import BioqaError
 
 CASES = range(20)
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from bioqa.bioasq.domain import Question, Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.golden import parse_golden
 from bioqa.bioasq.roles import check_golden, check_pair, check_submission
+from bioqa.system.errors import BioqaError
 from tests.bioasq.comparing import golden, system
 
 GOLD = golden(20)

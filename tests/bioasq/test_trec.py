@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import PUBMED_URL, Question, Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.trec import (
     Judgement,
     RunLine,
@@ -23,6 +22,7 @@ from bioqa.bioasq.trec import (
     run_responses,
     submission_run,
 )
+from bioqa.system.errors import BioqaError
 
 PMIDS = st.integers(1, 10**8).map(str)
 NAMES = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=12)

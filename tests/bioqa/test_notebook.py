@@ -11,7 +11,7 @@ import bioqa
 from bioqa.app.answers.answering import Answerer
 from bioqa.bioasq.metadata import Correction, Metadata
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.notebook import answer_html
 from tests.app.conftest import document
 from tests.app.rankers import LexicalRanker

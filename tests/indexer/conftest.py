@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from elasticsearch import Elasticsearch
 
-from bioqa.indexer.search.address import IndexAddress
-from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.elastic.address import IndexAddress
+from bioqa.indexer.search.elastic.connection import connect
 
 
 @pytest.fixture

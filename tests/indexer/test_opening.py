@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.elastic_target import ElasticTarget
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.loading.run import load
 from bioqa.indexer.opening import check, ledger, open_index, open_target
 from bioqa.indexer.releases.folder_shelf import FolderShelf
 from bioqa.indexer.releases.serving import ServingIndex
-from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.mapping import Shape
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.indexer.search.elastic.mapping import Shape
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.system.errors import BioqaError
 from tests.indexer.medline_xml import citation, write
 
 

@@ -11,7 +11,7 @@ from bioqa import app
 from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.files import read_golden
 from bioqa.indexer.loading.run import load
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers import baseline
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
 from bioqa.models.cascade import files as cascade_files

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.folders import put_back, written_whole
+from bioqa.system.errors import BioqaError
 
 KILLED = """
 import os, signal, sys

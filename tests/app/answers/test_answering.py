@@ -20,17 +20,17 @@ from bioqa.app.answers.answering import (
     rank_and_select,
 )
 from bioqa.bioasq.domain import Candidate, Document, Question
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.search.base import IndexStats
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.interpretation import interpret
-from bioqa.indexer.search.reading import Reading
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.notation.interpretation import interpret
+from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.text.language import Language
+from bioqa.system.errors import BioqaError
 from tests.app.answers.rankers import Choosy
 from tests.app.conftest import DRUGS, documents
 from tests.app.rankers import LexicalRanker

@@ -9,9 +9,9 @@ import pytest
 from bioqa.app.answers.emptied import MAX_COUNTED, LeftOut, without_each
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.filters import Filters
-from bioqa.indexer.search.interpretation import interpret
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.filtering.filters import Filters
+from bioqa.indexer.search.notation.interpretation import interpret
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.indexer.search.cited import CITED
 
 

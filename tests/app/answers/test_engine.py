@@ -17,7 +17,7 @@ from bioqa.app.answers.workers import TooMuchWork
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Question
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 from tests.app.answers.engines import TellingRanker, no_logs, start, start_over_damage
 from tests.app.rankers import LexicalRanker
 

@@ -13,9 +13,9 @@ from bioqa.app.answers.answering import Answerer, SearchOptions, answer_by_bm25,
 from bioqa.app.answers.explaining import Explanation
 from bioqa.bioasq.domain import Question
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.filters import Filters
-from bioqa.indexer.search.interpretation import interpret
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.filtering.filters import Filters
+from bioqa.indexer.search.notation.interpretation import interpret
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.explaining import FeatureEffect
 from tests.app.rankers import LexicalRanker
 from tests.indexer.documents import document

@@ -15,9 +15,9 @@ from bioqa.app.answers.answering import scale_of
 from bioqa.app.answers.opening import load_ranker, load_rankers, warm_up
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
+from bioqa.system.errors import BioqaError
 from tests.app.rankers import LexicalRanker
 
 pytestmark = pytest.mark.skipif(DEFAULT not in available(), reason="no trained weights are bundled yet")

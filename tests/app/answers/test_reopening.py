@@ -4,8 +4,8 @@ import pytest
 
 from bioqa.app.answers.answering import IndexUnavailable
 from bioqa.app.answers.reopening import ReopeningIndex
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
+from bioqa.system.errors import BioqaError
 
 
 class Index:

@@ -19,13 +19,13 @@ from bioqa.app.answers.service import Service, UnknownRanker
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Question
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.reading import Reading
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.questions.reading import Reading
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.ranking import Ranking
+from bioqa.system.errors import BioqaError
 from tests.app.answers.rankers import Broken, Gate, until
 from tests.app.answers.test_answering import AwayIndex
 from tests.app.rankers import LexicalRanker

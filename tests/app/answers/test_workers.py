@@ -16,8 +16,8 @@ import pytest
 
 from bioqa.app.answers import workers
 from bioqa.app.answers.workers import NoWorker, TaskLimits, TooMuchWork, WorkerLost, Workers
-from bioqa.bioasq import processes
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system import processes
+from bioqa.system.errors import BioqaError
 
 Task = tuple[str, Any]
 

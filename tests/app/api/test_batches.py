@@ -22,10 +22,10 @@ from bioqa.app.security import keyfile
 from bioqa.app.security.keys import ApiKey, digest
 from bioqa.app.settings import Settings
 from bioqa.app.web import batches as pages
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_testset
 from bioqa.bioasq.trec import parse_run
 from bioqa.bioasq.validation import validate
+from bioqa.system.errors import BioqaError
 from tests.app.api.uploading import PATH, upload
 from tests.app.jobs.waiting import finished
 from tests.app.requests import BODY, TESTSET, fields, is_problem

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bioqa.app.answers.answering import Answerer
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.reranker import Reranker
 from tests.app.serving import serving
 

@@ -14,7 +14,7 @@ from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.reranker import Reranker
 from tests.app.rankers import LexicalRanker

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from bioqa.app.http.schemas import OF_BIOASQ
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
-from bioqa.bioasq.jsonfile import shortened
+from bioqa.system.jsonfile import shortened
 from tests.app.requests import BODY, fields, is_problem
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bioqa.app.exports.formats import FORMATS
-from bioqa.bioasq.jsonfile import read_json
 from bioqa.bioasq.validation import validate
+from bioqa.system.jsonfile import read_json
 from tests.app.conftest import Run
 from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED
 

@@ -7,11 +7,11 @@ import pytest
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.cli.batch import CHUNK, InvalidSubmission, answer_batch
 from bioqa.bioasq.domain import Candidate, Question
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict
-from bioqa.bioasq.jsonfile import read_json
 from bioqa.bioasq.validation import validate
 from bioqa.models.answers.ranking import Ranking
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import read_json
 from tests.app.cli.interrupting import QUESTIONS, CountingRanker
 from tests.app.conftest import DRUGS
 from tests.app.rankers import LexicalRanker, doubled

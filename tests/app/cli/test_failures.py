@@ -9,8 +9,8 @@ import pytest
 
 from bioqa.app.cli import files
 from bioqa.app.cli.failures import describe, trace
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.secret import Secret
+from bioqa.system.errors import BioqaError
+from bioqa.system.secret import Secret
 from tests.app.conftest import Run
 
 FULL = OSError(errno.ENOSPC, "No space left on device")

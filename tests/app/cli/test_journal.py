@@ -11,9 +11,9 @@ import pytest
 from bioqa.app.answers.answering import Answerer, SearchOptions
 from bioqa.app.cli.batch import answer_batch
 from bioqa.bioasq.domain import Question
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import read_json
 from bioqa.bioasq.validation import validate
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import read_json
 from tests.app.cli.interrupting import QUESTIONS, CountingRanker
 
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from bioqa.indexer.search.address import IndexAddress
-from bioqa.indexer.search.connection import connect
-from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.elastic.address import IndexAddress
+from bioqa.indexer.search.elastic.connection import connect
+from bioqa.indexer.search.elastic.index import ElasticIndex
 from bioqa.indexer.search.synonyms import FILE, FileSynonyms
 from tests.app.conftest import Run
 from tests.indexer.search.test_synonyms import DESCRIPTORS

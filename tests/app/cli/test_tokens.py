@@ -12,7 +12,7 @@ import bioqa
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.bundled import DEFAULT, available
 from bioqa.models.text import documents
 from bioqa.models.text.tokens import TokenisedDocument, tokenise_documents

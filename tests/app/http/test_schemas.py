@@ -13,10 +13,10 @@ from bioqa.app.answers.answering import Answerer, SearchOptions
 from bioqa.app.api.rerank import RerankRequest
 from bioqa.app.http.schemas import AskedQuestion, SearchRequest, TestSet, search_answer, stored_document
 from bioqa.bioasq.domain import Question
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import parse_testset
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.text.language import Language
+from bioqa.system.errors import BioqaError
 from tests.app.conftest import document
 from tests.app.requests import BODY
 from tests.app.withdrawn import NOTICE, RETRACTED, marked

@@ -21,7 +21,7 @@ from bioqa.app.jobs.database import (
     Database,
     remove_left_ones,
 )
-from bioqa.bioasq.locks import FileLock
+from bioqa.system.locks import FileLock
 
 
 def versions(folder: Path) -> tuple[int, int]:

@@ -18,13 +18,13 @@ from bioqa.app.jobs import runner
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Question
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
+from bioqa.system.errors import BioqaError
 from tests.app.conftest import DRUGS, document
 from tests.app.jobs.waiting import finished, until
 from tests.app.rankers import LexicalRanker, doubled

@@ -10,8 +10,8 @@ from bioqa.app.jobs.records import AnswerSource, Entry, StoredAnswer
 from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult, encoded, faults_of, run, submission
 from bioqa.bioasq.domain import PUBMED_URL
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.validation import validate
+from bioqa.system.errors import BioqaError
 
 ENTRIES = [
     Entry("a", "A?", "list"),

@@ -12,10 +12,10 @@ from bioqa.app.answers.service import Service
 from bioqa.app.mcp.backends import LocalBackend, RemoteBackend
 from bioqa.app.mcp.server import create_server
 from bioqa.app.settings import Settings
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.secret import Secret
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.system.errors import BioqaError
+from bioqa.system.secret import Secret
 from tests.app.mcp.calls import answered, refused
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY

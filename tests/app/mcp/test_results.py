@@ -6,7 +6,7 @@ from bioqa.app.answers.answering import Answer, Answerer
 from bioqa.app.http.schemas import search_answer, stored_document
 from bioqa.app.mcp.results import medline_document, search_result
 from bioqa.bioasq.domain import Question
-from bioqa.indexer.search.reading import Correction, Expansion, Reading
+from bioqa.indexer.search.questions.reading import Correction, Expansion, Reading
 from bioqa.indexer.search.wording import Every
 from bioqa.models.answers.confidence import Confidence
 from tests.app.conftest import document

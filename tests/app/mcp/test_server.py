@@ -16,7 +16,7 @@ from bioqa.app.main import create_app
 from bioqa.app.mcp.backends import Backend, LocalBackend, RemoteBackend
 from bioqa.app.mcp.server import create_server
 from bioqa.app.settings import Settings
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.mcp.calls import answered, refused
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bioqa.app.answers.context import request_id
 from bioqa.app.observability import logs
-from bioqa.bioasq.secret import Secret
+from bioqa.system.secret import Secret
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
 from bioqa.app.observability import INSTALL
 from bioqa.app.settings import Settings
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 from tests.app.requests import BODY
 
 

@@ -20,8 +20,8 @@ from bioqa.app.security import keyfile
 from bioqa.app.security.keys import ApiKey, digest, new_secret
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
-from bioqa.bioasq.secret import Secret
 from bioqa.models.answers.ranking import Ranking
+from bioqa.system.secret import Secret
 from tests.app.observability.conftest import Lines
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, is_problem

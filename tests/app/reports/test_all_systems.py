@@ -8,8 +8,8 @@ import pytest
 from lxml import etree
 
 from bioqa.app.reports.all_systems import chart, read_all, table
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.experiments import published
+from bioqa.system.errors import BioqaError
 from tests.app.reports.test_document_tables import RESULTS, cells
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.conftest import document
 from tests.app.jobs.waiting import until
 from tests.app.rankers import LexicalRanker

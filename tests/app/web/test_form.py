@@ -7,7 +7,7 @@ import pytest
 
 from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.web.form import FIELDS, FILTERS, LABELS, SearchForm
-from bioqa.indexer.search.filters import FilterError, Filters
+from bioqa.indexer.search.filtering.filters import FilterError, Filters
 
 FULL = SearchForm.model_validate(
     {

@@ -3,7 +3,7 @@
 from fastapi.testclient import TestClient
 
 from bioqa.app.web.help import NOTATION, QUESTIONS
-from bioqa.indexer.search.interpretation import interpret
+from bioqa.indexer.search.notation.interpretation import interpret
 from tests.app.web.html import read, texts
 
 EXAMPLES = [example for example, _ in NOTATION]

@@ -12,9 +12,9 @@ from bioqa.app.answers.service import Service
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.models.answers.ranking import Ranking
+from bioqa.system.errors import BioqaError
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import is_problem
 from tests.app.web.html import BROWSER, read, texts

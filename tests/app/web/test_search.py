@@ -17,7 +17,7 @@ from bioqa.bioasq.domain import Document, Part, Sentence
 from bioqa.bioasq.metadata import Metadata
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.conftest import document
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, fields, is_problem

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.secret import Secret
 from bioqa.indexer.loading.run import LoadProgress, LoadReport, load
 from bioqa.indexer.opening import open_index, open_target
-from bioqa.indexer.search.address import Access
-from bioqa.indexer.search.mapping import DEFAULT_SHAPE, FORMAT, Shape, index_body
+from bioqa.indexer.search.elastic.address import Access
+from bioqa.indexer.search.elastic.mapping import DEFAULT_SHAPE, FORMAT, Shape, index_body
+from bioqa.system.errors import BioqaError
+from bioqa.system.secret import Secret
 from tests.elastic_server import ElasticServer, call, settle
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.proxies import Proxy

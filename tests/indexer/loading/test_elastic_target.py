@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from elasticsearch import Elasticsearch
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name, read_ledger
 from bioqa.indexer.loading.ledger import LoadedFile
-from bioqa.indexer.search.address import IndexAddress
-from bioqa.indexer.search.connection import connect
-from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.mapping import Shape
+from bioqa.indexer.search.elastic.address import IndexAddress
+from bioqa.indexer.search.elastic.connection import connect
+from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.indexer.search.elastic.mapping import Shape
+from bioqa.system.errors import BioqaError
 from tests.proxies import Garbling
 
 ENTRY = LoadedFile("a.xml", "0" * 32, 100, 2, 1, 1, 0, number=1)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading import run as module
 from bioqa.indexer.loading.ledger import Ledger
 from bioqa.indexer.loading.parsing import Message, Refused, parse
 from bioqa.indexer.loading.run import LoadProgress, LoadReport, load
 from bioqa.indexer.opening import open_target
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.system.errors import BioqaError
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.indexer.targets import MemoryTarget
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import (
     FILES_BITS,
     LEDGER_FILE,
@@ -19,6 +18,7 @@ from bioqa.indexer.loading.ledger import (
     order,
 )
 from bioqa.indexer.loading.run import load
+from bioqa.system.errors import BioqaError
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bioqa.bioasq import processes
 from bioqa.indexer.loading import parsing
+from bioqa.system import processes
 from tests.indexer.medline_xml import citation, write
 
 MANY = 3 * parsing.EVENTS_PER_MESSAGE

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading import parsing
 from bioqa.indexer.loading import run as module
 from bioqa.indexer.loading.ledger import LEDGER_FILE, Ledger, order
 from bioqa.indexer.loading.run import LoadProgress, LoadReport, load
 from bioqa.indexer.search.base import Applied, Rejection
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.system.errors import BioqaError
 from tests.indexer.medline_xml import citation, deletion, write
 from tests.indexer.targets import MemoryTarget
 
@@ -465,7 +465,7 @@ def test_a_parser_that_dies_is_noticed(
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from bioqa.bioasq.errors import BioqaError
+from bioqa.system.errors import BioqaError
 from bioqa.indexer.loading.run import load
 
 if __name__ == "__main__":

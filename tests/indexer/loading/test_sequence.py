@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading import sequence
 from bioqa.indexer.loading.ledger import FILES_BITS, LoadedFile
 from bioqa.indexer.loading.sequence import Step, steps
+from bioqa.system.errors import BioqaError
 
 
 @pytest.fixture

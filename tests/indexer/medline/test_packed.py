@@ -11,8 +11,6 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import has_lone_surrogate
 from bioqa.bioasq.metadata import NO_METADATA, Author, Correction, Metadata, PartialDate, Standing
 from bioqa.indexer.medline.packed import (
     DamagedMetadata,
@@ -23,6 +21,8 @@ from bioqa.indexer.medline.packed import (
     summary,
     unpacked,
 )
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import has_lone_surrogate
 from tests.indexer.metadata import FULL
 
 EXAMPLES = [

@@ -11,8 +11,8 @@ from bioqa.indexer.releases.elastic_shelf import ElasticShelf
 from bioqa.indexer.releases.folder_shelf import FolderShelf, current_folder
 from bioqa.indexer.releases.shelf import Shelf
 from bioqa.indexer.releases.site import SiteSource
-from bioqa.indexer.search.address import NO_CREDENTIALS, is_url, parse_address
 from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.elastic.address import NO_CREDENTIALS, is_url, parse_address
 from tests.indexer.medline_xml import deletion
 from tests.indexer.releases.mirror import Mirror, citations
 from tests.indexer.releases.site_server import Site, serve

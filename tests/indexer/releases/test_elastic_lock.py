@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import pytest
 from elasticsearch import Elasticsearch
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases import elastic_lock
 from bioqa.indexer.releases.elastic_lock import ElasticLock
-from bioqa.indexer.search.address import IndexAddress, parse_address
-from bioqa.indexer.search.connection import connect
+from bioqa.indexer.search.elastic.address import IndexAddress, parse_address
+from bioqa.indexer.search.elastic.connection import connect
+from bioqa.system.errors import BioqaError
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases.elastic_shelf import NOTE, ElasticShelf
 from bioqa.indexer.releases.shelf import Release, Shelf
-from bioqa.indexer.search.address import NO_CREDENTIALS, parse_address
-from bioqa.indexer.search.connection import connect
-from bioqa.indexer.search.elastic import ElasticIndex
+from bioqa.indexer.search.elastic.address import NO_CREDENTIALS, parse_address
+from bioqa.indexer.search.elastic.connection import connect
+from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.system.errors import BioqaError
 from tests.proxies import Garbling
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases.folder_shelf import (
     LOCK_FILE,
     RELEASES_FILE,
@@ -14,6 +13,7 @@ from bioqa.indexer.releases.folder_shelf import (
     current_folder,
 )
 from bioqa.indexer.releases.shelf import Shelf
+from bioqa.system.errors import BioqaError
 
 
 def build(shelf: Shelf, name: str) -> str:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.releases.planning import changed_files, make_plan, year_of
 from bioqa.indexer.releases.source import Directory, PublishedFile
+from bioqa.system.errors import BioqaError
 
 
 def name(number: int, year: int = 2025) -> str:

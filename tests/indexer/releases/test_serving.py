@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
-from bioqa.bioasq.jsonfile import write_json
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.opening import ledger, open_index
 from bioqa.indexer.releases.folder_shelf import FORMAT, RELEASES_FILE
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import write_json
 from tests.indexer.documents import document
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases.shelf import Release, Shelf, choose, parse_release_name, release_name, to_drop
-from bioqa.indexer.search.address import is_url, parse_address
-from bioqa.indexer.search.connection import connect
-from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.elastic.address import is_url, parse_address
+from bioqa.indexer.search.elastic.connection import connect
+from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.system.errors import BioqaError
 from tests.indexer.releases.conftest import OpenShelf, on_both, serving_index
 
 

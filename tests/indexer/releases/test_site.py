@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.releases import site as module
 from bioqa.indexer.releases.folder_shelf import FolderShelf
 from bioqa.indexer.releases.site import MAX_TRIES, MAX_WAIT_S, NLM, SiteSource, linked_names
 from bioqa.indexer.releases.source import BadFile, FetchedFile, FolderSource, PublishedFile, md5_path
 from bioqa.indexer.releases.update import UpdateOptions, update
+from bioqa.system.errors import BioqaError
 from tests.indexer.medline_xml import deletion
 from tests.indexer.releases.conftest import titles
 from tests.indexer.releases.mirror import Mirror, citations

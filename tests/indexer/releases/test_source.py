@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.loading.ledger import md5_of
 from bioqa.indexer.releases.source import BadFile, FolderSource, PublishedFile, md5_path, parse_md5
+from bioqa.system.errors import BioqaError
 from tests.indexer.releases.mirror import Mirror, citations
 
 MD5 = "0123456789abcdef0123456789ABCDEF"

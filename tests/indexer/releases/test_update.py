@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.metadata import Standing
 from bioqa.indexer.releases.shelf import Release, Shelf
 from bioqa.indexer.releases.source import FetchedFile, FolderSource, PublishedFile, md5_path
 from bioqa.indexer.releases.update import UpdateOptions, UpdateReport, preview, roll_back, update
+from bioqa.system.errors import BioqaError
 from tests.indexer.medline_xml import citation, deletion
 from tests.indexer.releases.conftest import OpenShelf, on_both, serving_index, titles
 from tests.indexer.releases.mirror import Mirror, citations
@@ -452,7 +452,7 @@ from bioqa.indexer.releases.elastic_shelf import ElasticShelf
 from bioqa.indexer.releases.folder_shelf import FolderShelf
 from bioqa.indexer.releases.source import FolderSource
 from bioqa.indexer.releases.update import UpdateOptions, update
-from bioqa.indexer.search.address import NO_CREDENTIALS, is_url, parse_address
+from bioqa.indexer.search.elastic.address import NO_CREDENTIALS, is_url, parse_address
 
 where = sys.argv[2]
 shelf = ElasticShelf(parse_address(where), NO_CREDENTIALS) if is_url(where) else FolderShelf(Path(where))

@@ -6,7 +6,7 @@ import pytest
 
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 
 
 @pytest.fixture

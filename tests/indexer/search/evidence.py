@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from bioqa.bioasq.characters import normalised
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.defined import long_prefix, read, short_prefix, terms
 from bioqa.indexer.search.evidence import BEST, Definition
+from bioqa.system.characters import normalised
 
 _WORD = re.compile(r"[^\W_]+")
 

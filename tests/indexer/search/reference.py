@@ -6,7 +6,7 @@ from datetime import date
 from typing import assert_never
 
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.search.conditions import (
+from bioqa.indexer.search.filtering.conditions import (
     AllOf,
     AnyOf,
     Condition,
@@ -19,9 +19,9 @@ from bioqa.indexer.search.conditions import (
     Published,
     Without,
 )
-from bioqa.indexer.search.keys import keys
-from bioqa.indexer.search.schema import analyzer
-from bioqa.indexer.search.truncation import completed
+from bioqa.indexer.search.filtering.keys import keys
+from bioqa.indexer.search.filtering.truncation import completed
+from bioqa.indexer.search.tantivy.schema import analyzer
 
 _analyzer = analyzer()
 

@@ -7,11 +7,11 @@ import pytest
 
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.medline.events import Delete, Upsert
-from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import SearchIndex
-from bioqa.indexer.search.connection import connect
-from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.elastic.address import IndexAddress
+from bioqa.indexer.search.elastic.connection import connect
+from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.indexer.documents import document
 
 TEXTS = {

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Document, Part
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.metadata import Standing
 from bioqa.indexer.medline.events import Delete, Event, Upsert
-from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.base import Applied, SearchIndex
-from bioqa.indexer.search.condensing import MOST_TERMS
-from bioqa.indexer.search.conditions import (
+from bioqa.indexer.search.elastic.address import IndexAddress
+from bioqa.indexer.search.elastic.connection import connect
+from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.indexer.search.filtering.conditions import (
     AllOf,
     AnyOf,
     Condition,
@@ -28,13 +28,13 @@ from bioqa.indexer.search.conditions import (
     Published,
     Without,
 )
-from bioqa.indexer.search.connection import connect
-from bioqa.indexer.search.elastic import ElasticIndex
-from bioqa.indexer.search.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.interpretation import interpret
-from bioqa.indexer.search.keys import ABSTRACT, FREE_FULL_TEXT, Kind
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, Kind
+from bioqa.indexer.search.notation.interpretation import interpret
+from bioqa.indexer.search.questions.condensing import MOST_TERMS
 from bioqa.indexer.search.records import Described
-from bioqa.indexer.search.tantivy import TantivyIndex
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.system.errors import BioqaError
 from tests.indexer.documents import document
 from tests.indexer.metadata import FULL
 from tests.indexer.search.cited import CITED

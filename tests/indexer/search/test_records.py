@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from bioqa.bioasq.domain import Document, Part
-from bioqa.bioasq.errors import BioqaError
 from bioqa.indexer.search.records import decode, encode, pmid_number
+from bioqa.system.errors import BioqaError
 from tests.indexer.documents import document
 from tests.indexer.metadata import FULL
 

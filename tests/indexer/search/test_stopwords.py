@@ -2,8 +2,8 @@
 
 import pytest
 
-from bioqa.indexer.search.schema import analyzer
 from bioqa.indexer.search.stopwords import STOP_WORDS
+from bioqa.indexer.search.tantivy.schema import analyzer
 
 
 def test_the_words_are_as_the_analysers_compare_them() -> None:

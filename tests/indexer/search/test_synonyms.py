@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from elasticsearch import Elasticsearch
 
-from bioqa.indexer.search import elastic_synonyms
-from bioqa.indexer.search.address import IndexAddress
 from bioqa.indexer.search.defined import long_key
-from bioqa.indexer.search.reading import SYNONYM_WEIGHT, Expansion, read
+from bioqa.indexer.search.elastic import synonyms as elastic_synonyms
+from bioqa.indexer.search.elastic.address import IndexAddress
+from bioqa.indexer.search.questions.reading import SYNONYM_WEIGHT, Expansion, read
 from bioqa.indexer.search.synonyms import (
     FILE,
     NO_SYNONYMS,

@@ -8,7 +8,6 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models import bundled
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade import files as cascade_files
@@ -18,6 +17,7 @@ from bioqa.models.cascade.speed import keep
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.features.extractor import feature_counts
 from bioqa.models.reranker import Reranker
+from bioqa.system.errors import BioqaError
 from tests.models.encoders.tiny import tiny_encoder
 from tests.models.toys import DOCUMENTS, ToyIndex
 

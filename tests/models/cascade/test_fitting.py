@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.fitting import (
     CrossSettings,
@@ -25,6 +24,7 @@ from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.reranker import Reranker
 from bioqa.models.training.data import Prepared
 from bioqa.models.training.state import Snapshot, StateFile
+from bioqa.system.errors import BioqaError
 from tests.models.encoders.tiny import tiny_encoder
 
 QUICK = CrossSettings(

@@ -7,7 +7,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import write_submission
 from bioqa.models import checkpoint
 from bioqa.models.cascade import files as cascade_files
@@ -15,6 +14,7 @@ from bioqa.models.cascade.fitting import CrossSettings, FittingProgress
 from bioqa.models.cascade.training import CascadePlan, Tuning, train_cascade
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.training.state import state_path
+from bioqa.system.errors import BioqaError
 from tests.models.encoders.tiny import write_tiny
 from tests.models.toys import GOLDEN, ToyIndex
 

@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 import torch
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.encoders.cache import StateCache, key_of
 from bioqa.models.encoders.encoder import Encoder, Layers
 from bioqa.models.encoders.inputs import EncoderInput
+from bioqa.system.errors import BioqaError
 from tests.models.encoders.tiny import toy_encoder
 
 

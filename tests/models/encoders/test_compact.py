@@ -8,10 +8,10 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.encoders.compact import FILE, quantised, read_weights, used_pieces, write_compact
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.loading import open_encoder
+from bioqa.system.errors import BioqaError
 from tests.models.encoders.tiny import write_tiny
 
 WORDS = ["drug", "cures", "zelosis", "mouse"]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.measures import document_measures
 from bioqa.models.answers.evaluation import mean_average_precision
 from bioqa.models.arrays import Floats
@@ -20,6 +19,7 @@ from bioqa.models.experiments.document_measures import (
 )
 from bioqa.models.experiments.shares import take
 from bioqa.models.training.data import Prepared
+from bioqa.system.errors import BioqaError
 from tests.models.experiments.perl import needs_perl
 
 ir_measures: Any = pytest.importorskip("ir_measures", reason="needs the extra train")

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.experiments.shares import Share, take
 from bioqa.models.training.data import Prepared
 from bioqa.models.training.sampling import sample
+from bioqa.system.errors import BioqaError
 
 
 def _urls(question: Prepared) -> list[str]:

@@ -4,13 +4,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.experiments.components import Component, Ready, TrainedComponent, ZeroShot
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.shares import Share
 from bioqa.models.experiments.stored_scores import ComponentScores, file_of, load, save
 from bioqa.models.rankers.registry import settings_of
 from bioqa.models.training.development import PoolScores
+from bioqa.system.errors import BioqaError
 
 COMPONENT = TrainedComponent(settings_of("features", dimensions=6, epochs=1))
 

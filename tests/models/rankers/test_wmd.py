@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.features.extractor import FeatureExtractor
 from bioqa.models.rankers.batch import make_example
 from bioqa.models.rankers.registry import settings_of
 from bioqa.models.text.tokens import tokenise_documents, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.system.errors import BioqaError
 from tests.models.rankers.building import example_for, scores_of, text_ranker, units_of, vectors_of
 from tests.models.reference import Vector
 from tests.models.toys import document, toy_settings

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.text import storing_tokens, token_records
 from bioqa.models.text.stored_tokens import StoredTokens, StoredTokensError, TokensBeside
 from bioqa.models.text.storing_tokens import store
 from bioqa.models.text.tokens import tokenise_documents
+from bioqa.system.errors import BioqaError
 from tests.models.text.test_stored_tokens import OTHER_PIECES, cut_off
 from tests.models.text.test_token_records import WITHOUT_PIECES, assert_same
 from tests.models.text.test_tokens import VOCABULARY

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Document, Sentence
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.text import token_records
 from bioqa.models.text.token_records import MOST_OWN, OFTEN, StringIds, Writer, read, runs_of, strings_of
 from bioqa.models.text.tokens import TokenisedDocument, tokenise_documents
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.system.errors import BioqaError
 from tests.models.text.test_tokens import TEXT, VOCABULARY
 from tests.models.toys import DOCUMENTS, document, pieces_of
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from bioqa.bioasq.domain import Response
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import write_submission
 from bioqa.models import checkpoint
 from bioqa.models.encoders.cache import StateCache
@@ -24,6 +23,7 @@ from bioqa.models.training.files import (
 )
 from bioqa.models.training.loop import Epoch
 from bioqa.models.training.state import state_path
+from bioqa.system.errors import BioqaError
 from tests.models.encoders.tiny import write_tiny
 from tests.models.toys import GOLDEN, ToyIndex, pieces_of
 

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.rankers.registry import ARCHITECTURES, build, settings_of
 from bioqa.models.rankers.settings import DocumentLoss, RankerSettings
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.loop import Epoch, fit
 from bioqa.models.training.pairs import TrainingSet
+from bioqa.system.errors import BioqaError
 from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import toy_settings
 from tests.models.training.test_pairs import JPDRMM, question, questions

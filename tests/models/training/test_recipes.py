@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.bioasq.files import read_golden
 from bioqa.models.bundled import WEIGHTS
 from bioqa.models.rankers.registry import settings_from, settings_of
 from bioqa.models.training.recipes import recipe_settings, split_golden
+from bioqa.system.errors import BioqaError
 
 
 def test_the_recipe_is_that_of_the_bundled_ranker() -> None:

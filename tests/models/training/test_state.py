@@ -6,8 +6,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.training.state import Identity, Snapshot, StateFile, moments, set_moments, state_path
+from bioqa.system.errors import BioqaError
 
 IDENTITY: Identity = {"seed": 1, "learning_rate": 0.01, "train": "ab12", "encoder": None}
 SNAPSHOT = Snapshot(

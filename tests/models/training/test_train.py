@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from bioqa.bioasq.errors import BioqaError
 from bioqa.models.answers.calibration import calibrate
 from bioqa.models.answers.evaluation import measure
 from bioqa.models.answers.selection import Calibration
@@ -20,6 +19,7 @@ from bioqa.models.training.data import Prepared, RankerInputs, prepare, scaling_
 from bioqa.models.training.development import Development, document_map, gold_auc, rankings_of
 from bioqa.models.training.loop import Epoch
 from bioqa.models.training.train import Trained, TrainingData, make_checkpoint, train_model
+from bioqa.system.errors import BioqaError
 from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import GOLDEN, ToyIndex, toy_settings, vocabulary_of
 

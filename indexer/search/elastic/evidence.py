@@ -1,0 +1,107 @@
+"""What an index of Elasticsearch knows about words."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from bioqa.bioasq.domain import Document
+from bioqa.indexer.search.defined import long_prefix, read, short_prefix
+from bioqa.indexer.search.elastic.mapping import DEFINED, TEXT, from_source
+from bioqa.indexer.search.evidence import BEST, SHORTEST_BEGINNING, Definition
+
+Ask = Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
+"""Makes several searches in one request, and returns their answers."""
+
+MOST_DEFINITIONS = 1000
+"""Looked at of the abbreviations and long forms of one question."""
+
+PREFIXES_PER_SEARCH = 8
+"""Elasticsearch limits the length of the expression that they become."""
+
+_NONE: dict[str, Any] = {"size": 0, "track_total_hits": False}
+
+
+class ElasticEvidence:
+    """``Evidence``; every call is one request, or two. Words of deleted documents do not count."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    def size(self) -> int:
+        search = {"size": 0, "track_total_hits": True, "query": {"exists": {"field": "has_title"}}}
+        (answer,) = self._ask([search])
+        return int(answer["hits"]["total"]["value"])
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        return self._matching([{"match_phrase": {TEXT: {"query": text}}} for text in texts])
+
+    def definitions(self, shorts: Collection[str], longs: Collection[str]) -> list[Definition]:
+        prefixes = [*map(short_prefix, shorts), *map(long_prefix, longs)]
+        counts = self._matching([{"term": {DEFINED: prefix}} for prefix in prefixes])
+        known = [prefix for prefix, count in zip(prefixes, counts, strict=True) if count]
+        searches = []
+        for begin in range(0, len(known), PREFIXES_PER_SEARCH):
+            some = known[begin : begin + PREFIXES_PER_SEARCH]
+            # Prefixes are letters and digits, and two signs.
+            expression = "(" + "|".join(prefix.replace("|", "\\|") for prefix in some) + ").+"
+            terms = {
+                "field": DEFINED,
+                "size": MOST_DEFINITIONS,
+                "include": expression,
+                "execution_hint": "map",
+            }
+            searches.append(
+                _NONE | {"query": {"terms": {DEFINED: some}}, "aggs": {"terms": {"terms": terms}}}
+            )
+        return [
+            found
+            for answer in (self._ask(searches) if searches else ())
+            for bucket in answer["aggregations"]["terms"]["buckets"]
+            if (found := read(bucket["key"], bucket["doc_count"])) is not None
+        ]
+
+    def fit(self, texts: Sequence[str], context: str) -> list[float]:
+        searches = [
+            {
+                "size": BEST,
+                "_source": False,
+                "query": _among(_having(text), context),
+            }
+            for text in texts
+        ]
+        answers = self._ask(searches) if searches else ()
+        return [sum(hit["_score"] for hit in answer["hits"]["hits"]) / BEST for answer in answers]
+
+    def near(self, word: str, context: str, size: int) -> list[Document]:
+        alike = {"match": {TEXT: {"query": word, "fuzziness": 1, "max_expansions": 200}}}
+        begins = [word[:length] for length in range(SHORTEST_BEGINNING, len(word))]
+        fuzzy = [
+            {"fuzzy": {TEXT: {"value": begin, "fuzziness": 1, "max_expansions": 200}}} for begin in begins[1:]
+        ]
+        alternatives: tuple[dict[str, Any], ...] = (
+            alike,
+            {"terms": {TEXT: begins}},
+            {"bool": {"should": fuzzy, "minimum_should_match": 1}},
+        )
+        searches = [{"size": size, "query": _among(having, context)} for having in alternatives]
+        found = {hit["_id"]: hit for answer in self._ask(searches) for hit in answer["hits"]["hits"]}
+        return [from_source(hit["_source"]) for hit in found.values()]
+
+    def _matching(self, queries: Sequence[Mapping[str, Any]]) -> list[int]:
+        """For each query, the number of documents that match it."""
+        if not queries:
+            return []
+        aggregation = {"filters": {"filters": {str(number): query for number, query in enumerate(queries)}}}
+        search = _NONE | {"query": {"match_all": {}}, "aggs": {"counts": aggregation}}
+        (answer,) = self._ask([search])
+        buckets = answer["aggregations"]["counts"]["buckets"]
+        return [int(buckets[str(number)]["doc_count"]) for number in range(len(queries))]
+
+
+def _having(text: str) -> dict[str, Any]:
+    """Documents with all words of a text: if they are stop words alone, all documents."""
+    return {"match": {TEXT: {"query": text, "operator": "and", "zero_terms_query": "all"}}}
+
+
+def _among(having: Mapping[str, Any], context: str) -> dict[str, Any]:
+    """Documents that have something, those first that match the context."""
+    return {"bool": {"filter": having, "should": {"match": {TEXT: {"query": context}}}}}

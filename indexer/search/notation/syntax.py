@@ -1,0 +1,353 @@
+"""The query language: PubMed's field tags, phrases, and operators in capitals, parsed to a typed tree.
+
+    query    = operand { ("AND" | "OR" | "NOT") operand }        from left to right, none binds tighter
+    operand  = item { item }                                     side by side: AND
+    item     = "NOT" item | "(" query ")" | term
+    term     = words | words [tag] | "phrase" | "phrase" [tag] | date [dp] ":" date [dp]
+
+A tag belongs to all the words before it, back to the last operator, bracket, phrase or tag; tags of dates,
+languages and identifiers, whose values are one word, to the last word alone. A tree is data: nothing that
+somebody writes reaches a search engine in any other form.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+from bioqa.system.errors import BioqaError
+
+MAX_DEPTH = 20
+"""Brackets in brackets, and AND, OR and NOT in turns. Elasticsearch takes 30 levels."""
+MAX_TERMS = 200
+MAX_PHRASE_WORDS = 50
+
+
+class Field(StrEnum):
+    """What a tag asks for; the value is the tag by which it is shown."""
+
+    AUTHOR = "au"
+    FIRST_AUTHOR = "1au"
+    JOURNAL = "ta"
+    TITLE = "ti"
+    TEXT = "tiab"
+    HEADING = "mh"
+    HEADING_ALONE = "mh:noexp"
+    MAJOR_HEADING = "majr"
+    MAJOR_HEADING_ALONE = "majr:noexp"
+    TYPE = "pt"
+    DATE = "dp"
+    LANGUAGE = "la"
+    PMID = "pmid"
+    PMCID = "pmc"
+    DOI = "doi"
+    FILTER = "filter"
+    ANY = "all"
+
+
+_OF_ONE_WORD = {Field.DATE, Field.LANGUAGE, Field.PMID, Field.PMCID, Field.DOI}
+
+TAGS = {
+    name: field
+    for field, names in {
+        Field.AUTHOR: ("au", "author", "auth", "fau", "full author name"),
+        Field.FIRST_AUTHOR: ("1au", "first author", "author - first"),
+        Field.JOURNAL: ("ta", "jour", "journal"),
+        Field.TITLE: ("ti", "title"),
+        Field.TEXT: ("tiab", "title/abstract", "tw", "text word", "text words"),
+        Field.HEADING: ("mh", "mesh", "mesh terms"),
+        Field.HEADING_ALONE: ("mh:noexp", "mesh:noexp", "mesh terms:noexp"),
+        Field.MAJOR_HEADING: ("majr", "mesh major topic"),
+        Field.MAJOR_HEADING_ALONE: ("majr:noexp", "mesh major topic:noexp"),
+        Field.TYPE: ("pt", "ptyp", "publication type"),
+        Field.DATE: ("dp", "pdat", "date - publication", "publication date"),
+        Field.LANGUAGE: ("la", "lang", "language"),
+        Field.PMID: ("pmid", "uid"),
+        Field.PMCID: ("pmc", "pmcid"),
+        Field.DOI: ("doi", "aid", "lid"),
+        Field.FILTER: ("filter", "sb"),
+        Field.ANY: ("all", "all fields"),
+    }.items()
+    for name in names
+}
+"""Tags as PubMed knows them, in lower case, and what they ask for."""
+
+Operator = Literal["AND", "OR", "NOT"]
+OPERATORS = ("AND", "OR", "NOT")
+
+
+class SyntaxFault(BioqaError):
+    """A query that cannot be read. ``position`` counts characters from 0; the text shows it by a caret."""
+
+    def __init__(self, message: str, query: str, position: int) -> None:
+        super().__init__(message, query, position)
+        self.message = message
+        self.query = query
+        self.position = position
+
+    def __str__(self) -> str:
+        return f"at character {self.position + 1}: {self.message}\n{pointed(self.query, self.position)}"
+
+
+def pointed(query: str, position: int, width: int = 70) -> str:
+    """The query, or what of it is near the position, and below it a caret at the position."""
+    begin = max(0, min(position - width // 2, len(query) - width))
+    shown = "".join(c if c.isprintable() else " " for c in query[begin : begin + width])
+    before, after = ("…" if begin else ""), ("…" if begin + width < len(query) else "")
+    return f"{before}{shown}{after}\n{' ' * (position - begin + len(before))}^"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Words, or a phrase, with what their tag asks for: None if they have no tag."""
+
+    text: str
+    field: Field | None
+    quoted: bool
+    begin: int
+    """Where it stands in the query, in characters from 0."""
+    until: str = ""
+    """Of a range of dates, its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Items that stand side by side, without an operator."""
+
+    items: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    operator: Operator
+    left: "Node"
+    right: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    part: "Node"
+
+
+Node = Term | Beside | Joined | Negated
+
+
+class Token(NamedTuple):
+    kind: Literal["word", "phrase", "tag", "operator", "(", ")", ":"]
+    text: str
+    begin: int
+    end: int
+
+
+_TAG = r"\[[^\[\]]{0,40}\](?![\w,'’-])"
+"""A tag stands behind a word: brackets with a letter behind them are part of one, as in benzo[a]pyrene."""
+
+_TOKEN = re.compile(
+    rf"""(?P<space>\s+)
+      | (?P<phrase>["“”][^"“”]*["“”])
+      | (?P<quote>["“”])
+      | (?P<bracket>[()])
+      | (?P<tag>{_TAG})
+      | (?P<colon>:(?![^\s"“”(]))
+      | (?P<word>(?:(?!{_TAG})[^\s()"“”])+)""",
+    re.VERBOSE,
+)
+
+
+def tokens(query: str) -> Iterator[Token]:
+    """Split a query. Raises SyntaxFault for a quotation mark without its partner."""
+    for match in _TOKEN.finditer(query):
+        kind, text, (begin, end) = match.lastgroup, match[0], match.span()
+        if kind == "word":
+            yield Token("operator" if text in OPERATORS else "word", text, begin, end)
+        elif kind == "phrase":
+            yield Token("phrase", " ".join(text[1:-1].split()), begin, end)
+        elif kind == "tag":
+            yield Token("tag", text[1:-1], begin, end)
+        elif kind == "bracket":
+            yield Token("(" if text == "(" else ")", text, begin, end)
+        elif kind == "colon":
+            yield Token(":", text, begin, end)
+        elif kind == "quote":
+            raise SyntaxFault("this quotation mark has no partner", query, begin)
+
+
+def parse(query: str) -> Node:
+    """Parse a query. Raises SyntaxFault, which says what is wrong and where."""
+    node = _Parser(query).query()
+    depth, begin = _deepest(node)
+    if depth > MAX_DEPTH:
+        raise SyntaxFault(f"AND, OR and NOT may take turns {MAX_DEPTH} times", query, begin)
+    return node
+
+
+def _deepest(node: Node) -> tuple[int, int]:
+    """The depth of a tree, and where its deepest term stands. A chain of one operator is one level."""
+    match node:
+        case Term():
+            return 0, node.begin
+        case Negated():
+            depth, begin = _deepest(node.part)
+            return depth + 1, begin
+        case Beside():
+            depth, begin = max(map(_deepest, node.items))
+            return depth + 1, begin
+        case Joined():
+            depth, begin = _deepest(node.left)
+            other, there = _deepest(node.right)
+            return max((depth + _takes_turns(node), begin), (other + 1, there))
+
+
+def _takes_turns(node: Joined) -> bool:
+    """Whether another operator stands to its left. NOT goes with AND: both join what is asked for."""
+    return not isinstance(node.left, Joined) or (node.left.operator == "OR") != (node.operator == "OR")
+
+
+class _Parser:
+    """Recursive descent, bounded in depth and in the number of terms."""
+
+    def __init__(self, query: str) -> None:
+        self._query = query
+        self._tokens = [*tokens(query)]
+        self._at = 0
+        self._depth = 0
+        self._terms = 0
+
+    def query(self) -> Node:
+        node = self._operands()
+        if token := self._next():
+            assert token.kind == ")"
+            raise self._fault("this bracket closes none", token.begin)
+        return node
+
+    def _operands(self) -> Node:
+        node = self._operand()
+        while (token := self._next()) and token.kind == "operator":
+            self._at += 1
+            operator: Operator = token.text  # type: ignore[assignment]  # tokens yields no others
+            if operator == "AND" and (after := self._next()) and after.text == "NOT":
+                self._at += 1
+                operator = "NOT"
+            node = Joined(operator, node, self._operand())
+        return node
+
+    def _operand(self) -> Node:
+        """Items side by side, of which there must be one."""
+        items: list[Node] = []
+        while (token := self._next()) and token.kind != ")":
+            if token.kind == "operator" and (items or token.text != "NOT"):
+                break
+            items += self._item(token)
+        if not items:
+            raise self._missing()
+        return items[0] if len(items) == 1 else Beside(tuple(items))
+
+    def _item(self, token: Token) -> list[Node]:
+        if token.kind == "operator":
+            self._at += 1
+            with_not = self._nested(token, self._negated)
+            return [Negated(with_not)]
+        if token.kind == "(":
+            self._at += 1
+            return [self._nested(token, lambda: self._bracketed(token))]
+        if token.kind == "tag":
+            raise self._fault("there are no words before this tag", token.begin)
+        if token.kind == ":":
+            raise self._fault("a colon stands between two dates only, as in 2015:2020[dp]", token.begin)
+        return self._phrase() if token.kind == "phrase" else self._words()
+
+    def _negated(self) -> Node:
+        token = self._next()
+        if token is None or token.kind == ")" or (token.kind == "operator" and token.text != "NOT"):
+            raise self._missing()
+        items = self._item(token)
+        return items[0] if len(items) == 1 else Beside(tuple(items))
+
+    def _bracketed(self, opening: Token) -> Node:
+        node = self._operands()
+        if self._next() is None:
+            raise self._fault("this bracket is never closed", opening.begin)
+        self._at += 1
+        if (tag := self._next()) and tag.kind == "tag":
+            raise self._fault("a tag belongs to words or to a phrase, not to brackets", tag.begin)
+        return node
+
+    def _nested(self, token: Token, parse: Callable[[], Node]) -> Node:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._fault(f"brackets and NOT may be nested {MAX_DEPTH} deep", token.begin)
+        node = parse()
+        self._depth -= 1
+        return node
+
+    def _phrase(self) -> list[Node]:
+        token = self._tokens[self._at]
+        self._at += 1
+        if not token.text:
+            raise self._fault("there is nothing between these quotation marks", token.begin)
+        if len(token.text.split()) > MAX_PHRASE_WORDS:
+            raise self._fault(f"a phrase may have {MAX_PHRASE_WORDS} words", token.begin)
+        field = self._tag()
+        return [self._range(self._term(Term(token.text, field, True, token.begin)))]
+
+    def _words(self) -> list[Node]:
+        begin = self._at
+        while (token := self._next()) and token.kind == "word":
+            self._at += 1
+        words = self._tokens[begin : self._at]
+        field = self._tag()
+        tagged = [words[-1]] if field in _OF_ONE_WORD else words
+        free = words[: len(words) - len(tagged)]
+        nodes: list[Node] = [self._term(_term(free, None))] if free else []
+        return [*nodes, self._range(self._term(_term(tagged, field)))]
+
+    def _tag(self) -> Field | None:
+        token = self._next()
+        if token is None or token.kind != "tag":
+            return None
+        self._at += 1
+        name = " ".join(token.text.lower().split())
+        if name not in TAGS:
+            known = ", ".join(f"[{field}]" for field in Field)
+            raise self._fault(f"there is no tag [{token.text}]; there are {known}", token.begin)
+        return TAGS[name]
+
+    def _range(self, term: Term) -> Term:
+        """The term, with the second date of a range if there is one: "2015"[dp] : "2020"[dp]."""
+        token = self._next()
+        if term.field is not Field.DATE or token is None or token.kind != ":":
+            return term
+        self._at += 1
+        last = self._next()
+        if last is None or last.kind not in ("word", "phrase"):
+            raise self._fault("after the colon a date is missing", token.end)
+        self._at += 1
+        if self._tag() is not Field.DATE:
+            raise self._fault("the end of a range of dates has the tag [dp], too", last.begin)
+        return replace(term, until=last.text)
+
+    def _term(self, term: Term) -> Term:
+        self._terms += 1
+        if self._terms > MAX_TERMS:
+            raise self._fault(f"a query may have {MAX_TERMS} terms", term.begin)
+        return term
+
+    def _next(self) -> Token | None:
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+    def _missing(self) -> SyntaxFault:
+        before = self._tokens[self._at - 1] if self._at else None
+        token = self._next()
+        if before and before.kind == "operator":
+            return self._fault(f"after {before.text} something is missing", before.end)
+        if token and token.kind == "operator":
+            return self._fault(f"before {token.text} something is missing", token.begin)
+        return self._fault("there is nothing to search for", token.begin if token else len(self._query))
+
+    def _fault(self, message: str, position: int) -> SyntaxFault:
+        return SyntaxFault(message, self._query, position)
+
+
+def _term(words: list[Token], field: Field | None) -> Term:
+    return Term(" ".join(word.text for word in words), field, False, words[0].begin)

@@ -1,0 +1,81 @@
+"""What an embedded index knows about words."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import tantivy
+
+from bioqa.bioasq.domain import Document
+from bioqa.indexer.search.defined import long_prefix, read, short_prefix
+from bioqa.indexer.search.evidence import BEST, Definition
+from bioqa.indexer.search.filtering.conditions import HasWords
+from bioqa.indexer.search.tantivy.queries import QueryMaker
+from bioqa.indexer.search.tantivy.schema import DEFINED, TEXT, from_stored
+from bioqa.indexer.search.wording import Words
+
+MOST_COUNTED = 20_000
+"""Phrases whose counts are kept: some 2 MB."""
+
+
+class TantivyEvidence:
+    """``Evidence`` as of the moment in which it was made.
+
+    Words and definitions of deleted documents count until their segments are merged."""
+
+    def __init__(self, searcher: Any, make: QueryMaker, counted: dict[str, int]) -> None:
+        """``counted``: what is known of phrases, shared by all evidence of one state of the index."""
+        self._searcher = searcher
+        self._make = make
+        self._counted = counted
+
+    def size(self) -> int:
+        return int(self._searcher.num_docs)
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        return [self._count(text) for text in texts]
+
+    def _count(self, text: str) -> int:
+        words = self._make.words(text)
+        if len(words) == 1:  # a look-up, while a search goes through the documents
+            return int(self._searcher.doc_freq(TEXT, words[0]))
+        if (known := self._counted.get(text)) is not None:
+            return known
+        query = self._make.phrase(text)
+        count = int(self._searcher.search(query, limit=1).count) if query is not None else 0
+        if len(self._counted) < MOST_COUNTED:
+            self._counted[text] = count
+        return count
+
+    def definitions(self, shorts: Collection[str], longs: Collection[str]) -> list[Definition]:
+        return [*self._definitions([*map(short_prefix, shorts), *map(long_prefix, longs)])]
+
+    def _definitions(self, prefixes: Sequence[str]) -> Iterator[Definition]:
+        for prefix in prefixes:
+            # Most phrases of a question are no long forms. The prefix itself is a term of those that are.
+            if self._searcher.doc_freq(DEFINED, prefix):
+                for term, documents in self._searcher.terms_with_prefix(DEFINED, prefix):
+                    if (found := read(term, documents)) is not None:
+                        yield found
+
+    def fit(self, texts: Sequence[str], context: str) -> list[float]:
+        return [self._fit(text, context) for text in texts]
+
+    def _fit(self, text: str, context: str) -> float:
+        having = self._make.condition(HasWords("text", text))
+        hits = self._searcher.search(self._among(having, context), limit=BEST, count=False).hits
+        return float(sum(score for score, _ in hits)) / BEST
+
+    def near(self, word: str, context: str, size: int) -> list[Document]:
+        found: dict[tuple[int, int], Any] = {}
+        for query in self._make.near(word):
+            hits = self._searcher.search(self._among(query, context), limit=size, count=False).hits
+            found |= {(address.segment_ord, address.doc): address for _, address in hits}
+        return [from_stored(self._searcher.doc(address)) for address in found.values()]
+
+    def _among(self, having: Any, context: str) -> Any:
+        """Documents that have something, those first that match the context."""
+        make, occur = tantivy.Query, tantivy.Occur
+        parts = [(occur.Must, make.const_score_query(having, 0.0))]
+        if (matching := self._make.wording(Words(context))) is not None:
+            parts.append((occur.Should, matching))
+        return make.boolean_query(parts)

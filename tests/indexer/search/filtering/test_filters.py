@@ -1,0 +1,88 @@
+"""Filters: what they ask for, and which cannot be met."""
+
+import pickle
+from datetime import date
+from typing import Any
+
+import pytest
+
+from bioqa.indexer.search.filtering.conditions import AllOf, AnyOf, HasKey, HasWords, Published, Without
+from bioqa.indexer.search.filtering.filters import MAX_VALUES, NO_FILTERS, FilterError, Filters
+from bioqa.indexer.search.filtering.keys import Kind
+
+DAY = date(2020, 1, 1)
+
+
+def test_no_filters_ask_for_nothing() -> None:
+    assert not NO_FILTERS
+    assert not Filters(undated=True)
+    assert NO_FILTERS.condition() == AllOf(())
+
+
+def test_each_filter_is_named() -> None:
+    filters = Filters(
+        published_after=date(2000, 1, 1),
+        published_before=date(2001, 1, 1),
+        types=("Review", "Letter"),
+        headings=("Humans", "Asthma"),
+        exclude_retracted=True,
+        restriction=AllOf((HasWords("text", "a"), HasWords("text", "b"))),
+    )
+    assert [name for name, _ in filters.parts()] == [
+        "published_after and published_before",
+        "types",
+        "headings",
+        "headings",
+        "exclude_retracted",
+        "restriction",
+        "restriction",
+    ]
+    conditions = dict(filters.parts())
+    assert conditions["types"] == AnyOf((HasKey(Kind.TYPE, "Review"), HasKey(Kind.TYPE, "Letter")))
+    assert conditions["exclude_retracted"] == Without(HasKey(Kind.STANDING, "retracted"))
+    assert filters
+
+
+def test_a_date_leaves_out_the_undated_unless_they_are_asked_for() -> None:
+    day = date(2000, 1, 1)
+    assert Filters(day).condition() == AllOf((Published(day),))
+    assert Filters(day, undated=True).condition() == AllOf((Published(day, None, True),))
+
+
+def test_a_further_restriction_is_added() -> None:
+    first, second = HasWords("text", "a"), HasWords("text", "b")
+    filters = Filters(has_abstract=True).restricted(None).restricted(first).restricted(second)
+    assert filters == Filters(has_abstract=True, restriction=AllOf((first, second)))
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "word"),
+    [
+        (
+            {"published_after": date(2020, 1, 1), "published_before": date(2020, 1, 1)},
+            "published_after",
+            "before",
+        ),
+        (
+            {"published_after": date(2021, 1, 1), "published_before": date(2020, 1, 1)},
+            "published_after",
+            "before",
+        ),
+        ({"types": ("Retracted  publication",), "exclude_retracted": True}, "exclude_retracted", "types"),
+        ({"languages": ("Klingon",)}, "languages", "Klingon"),
+        ({"types": "Review"}, "types", "tuple"),
+        ({"headings": ("x", " ")}, "headings", "empty"),
+        ({"journals": ("x",) * (MAX_VALUES + 1)}, "journals", str(MAX_VALUES)),
+        ({"authors": ("x" * 501,)}, "authors", "500"),
+    ],
+)
+def test_filters_that_cannot_be_met_are_refused(given: dict[str, Any], field: str, word: str) -> None:
+    with pytest.raises(FilterError) as caught:
+        Filters(**given)
+    assert caught.value.field == field
+    assert word in caught.value.message
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_retracted_among_other_types_is_no_contradiction() -> None:
+    assert Filters(types=("Retracted Publication", "Review"), exclude_retracted=True)

@@ -1,0 +1,65 @@
+"""Equal text in other code points becomes one form."""
+
+import pytest
+
+from bioqa.system.characters import GREEK, GREEK_NAMES, in_other_forms, normalised, strings_otherwise
+
+
+@pytest.mark.parametrize(
+    ("written", "one_form"),
+    [
+        ("Sjo\u0308gren", "Sjögren"),
+        ("Behc\u0327et", "Behçet"),
+        ("Aldes\u00adleukin", "Aldesleukin"),
+        ("ada\u200blimu\u2060mab\ufeff", "adalimumab"),
+        ("\u00b5-opioid", "\u03bc-opioid"),
+        ("ﬁbrosis", "fibrosis"),
+        ("ＩＬ－６", "IL-6"),
+        ("IL\u201017 and COVID\u201119", "IL-17 and COVID-19"),
+        ("Parkinson’s", "Parkinson's"),
+        ("ά-synuclein", "α-synuclein"),
+        ("10²", "102"),
+        ("Entresto™, №5", "Entresto ,  5"),
+    ],
+)
+def test_it_is_one_form(written: str, one_form: str) -> None:
+    assert normalised(written) == one_form
+
+
+def test_ascii_stays_as_it_is() -> None:
+    text = "".join(map(chr, range(128)))
+    assert normalised(text) == text
+    assert strings_otherwise(text) == ""
+
+
+def test_letters_with_accents_stay_composed() -> None:
+    assert normalised("Ménière, Sjögren") == "Ménière, Sjögren"
+
+
+@pytest.mark.parametrize("text", ["", "\u200b", "\u200b\u00ad\ufeff", "\u0308"])
+def test_nothing_visible_becomes_nothing(text: str) -> None:
+    assert normalised(text) == ""
+    assert strings_otherwise(text) == ""
+
+
+def test_only_strings_that_an_index_would_not_find_are_repeated() -> None:
+    assert (
+        strings_otherwise("Pilocarpine in Sjo\u0308gren – Ménière ± ﬁbrosis (5 µg)") == "Sjögren fibrosis μg)"
+    )
+    assert strings_otherwise("Ménière ± 5") == strings_otherwise("Entresto™, №5") == ""
+
+
+def test_no_form_is_changed_twice() -> None:
+    for code in range(0x3000):
+        once = normalised(f"a{chr(code)}b")
+        assert normalised(once) == once, hex(code)
+
+
+def test_other_forms_are_those_that_are_normalised() -> None:
+    forms = dict(in_other_forms())
+    assert forms["\u00b5"] == "\u03bc"
+    assert all(normalised(old) == new != old for old, new in forms.items())
+
+
+def test_names_and_letters_belong_together() -> None:
+    assert all(GREEK_NAMES[letter] == name for name, letter in GREEK.items())
