@@ -6,16 +6,10 @@ from typing import Any
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.defined import long_prefix, read, short_prefix
 from bioqa.indexer.search.elastic.mapping import DEFINED, TEXT, from_source
-from bioqa.indexer.search.evidence import BEST, SHORTEST_BEGINNING, Definition
+from bioqa.indexer.search.evidence import BEST, MOST_FORMS, SHORTEST_BEGINNING, Definition
 
 Ask = Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
 """Makes several searches in one request, and returns their answers."""
-
-MOST_DEFINITIONS = 1000
-"""Looked at of the abbreviations and long forms of one question."""
-
-PREFIXES_PER_SEARCH = 8
-"""Elasticsearch limits the length of the expression that they become."""
 
 _NONE: dict[str, Any] = {"size": 0, "track_total_hits": False}
 
@@ -38,25 +32,17 @@ class ElasticEvidence:
         prefixes = [*map(short_prefix, shorts), *map(long_prefix, longs)]
         counts = self._matching([{"term": {DEFINED: prefix}} for prefix in prefixes])
         known = [prefix for prefix, count in zip(prefixes, counts, strict=True) if count]
-        searches = []
-        for begin in range(0, len(known), PREFIXES_PER_SEARCH):
-            some = known[begin : begin + PREFIXES_PER_SEARCH]
-            # Prefixes are letters and digits, and two signs.
-            expression = "(" + "|".join(prefix.replace("|", "\\|") for prefix in some) + ").+"
-            terms = {
-                "field": DEFINED,
-                "size": MOST_DEFINITIONS,
-                "include": expression,
-                "execution_hint": "map",
-            }
-            searches.append(
-                _NONE | {"query": {"terms": {DEFINED: some}}, "aggs": {"terms": {"terms": terms}}}
-            )
+        # Buckets come in the order of their counts: one search each, or common abbreviations would take the
+        # places of rare ones.
+        searches = [
+            _NONE | {"query": {"term": {DEFINED: prefix}}, "aggs": {"terms": {"terms": _forms(prefix)}}}
+            for prefix in known
+        ]
         return [
-            found
+            definition
             for answer in (self._ask(searches) if searches else ())
             for bucket in answer["aggregations"]["terms"]["buckets"]
-            if (found := read(bucket["key"], bucket["doc_count"])) is not None
+            if (definition := read(bucket["key"], bucket["doc_count"])) is not None
         ]
 
     def fit(self, texts: Sequence[str], context: str) -> list[float]:
@@ -95,6 +81,12 @@ class ElasticEvidence:
         (answer,) = self._ask([search])
         buckets = answer["aggregations"]["counts"]["buckets"]
         return [int(buckets[str(number)]["doc_count"]) for number in range(len(queries))]
+
+
+def _forms(prefix: str) -> dict[str, Any]:
+    # Prefixes are letters and digits, and two signs.
+    expression = prefix.replace("|", "\\|") + ".+"
+    return {"field": DEFINED, "size": MOST_FORMS, "include": expression, "execution_hint": "map"}
 
 
 def _having(text: str) -> dict[str, Any]:

@@ -18,6 +18,9 @@ from bioqa.system.characters import normalised
 LEAST_CHARACTERS = 5
 """Shorter words have too many neighbours."""
 
+MOST_CHARACTERS = 30
+"""Longer ones are sequences and addresses. Each beginning of a word is searched for."""
+
 FAR_CHARACTERS = 8
 """From this length on, two edits are allowed if one is not enough."""
 
@@ -32,7 +35,7 @@ def correctable(word: str) -> bool:
     return (
         word.isascii()
         and word.isalpha()
-        and len(word) >= LEAST_CHARACTERS
+        and LEAST_CHARACTERS <= len(word) <= MOST_CHARACTERS
         and (word[1:].islower() or (word.isupper() and len(word) > 6))
     )
 

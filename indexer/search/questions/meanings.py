@@ -1,7 +1,11 @@
-"""What abbreviations mean: which of the meanings that citations define a question has."""
+"""What abbreviations mean: which of the meanings that citations define a question has.
+
+An index gives at most ``evidence.MOST_FORMS`` definitions of an abbreviation or a long form, the most
+frequent ones, so comparing each with each costs milliseconds, however many all of MEDLINE has.
+"""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
@@ -32,6 +36,9 @@ MOST_MEANINGS = 8
 MOST_SPELLINGS = 4
 """Of one long form, whose fit is looked up."""
 
+MOST_SHORTS = 8
+"""Of one long form, that are looked at; BioASQ's questions need two."""
+
 ALIKE = 85.0
 """Likeness, in per cent of their letters, from which on two long forms say the same in other words:
 randomized controlled trials, and randomised control trials."""
@@ -47,109 +54,133 @@ class Meaning:
     """Whether the abbreviation nearly always has this long form."""
 
 
+Groups = Mapping[str, Sequence[Definition]]
+
+
+def by_short(definitions: Iterable[Definition]) -> Groups:
+    """Definitions by the key of their abbreviation."""
+    return _group(definitions, lambda definition: short_key(definition.short))
+
+
+def by_long(definitions: Iterable[Definition]) -> Groups:
+    """Definitions by the key of their long form."""
+    return _group(definitions, lambda definition: long_key(definition.long))
+
+
+def _group(definitions: Iterable[Definition], key: Callable[[Definition], str]) -> Groups:
+    groups: dict[str, list[Definition]] = {}
+    for definition in definitions:
+        groups.setdefault(key(definition), []).append(definition)
+    return groups
+
+
 def of_abbreviation(
-    short: str, found: Sequence[Definition], context: str, evidence: Evidence
+    short: str, definitions: Sequence[Definition], context: str, evidence: Evidence
 ) -> Meaning | None:
     """The meaning that an abbreviation has beside these words; None if that is not clear.
 
-    By Bayes' rule, a meaning is the more probable, the more documents define it, and the better documents
-    with its long form fit the context: BM25 is a sum of logarithms of odds. The fit is that of the best
-    documents, and of the many documents of a frequent phrase some fit anything, so their number counts
-    against it.
+    ``definitions``: all of the abbreviation. By Bayes' rule, the odds of a meaning m beside the context c are
+    P(m) P(c | m). P(m) is estimated by the number of documents that define it so. BM25 is a sum of logarithms
+    of odds (Robertson and Zaragoza 2009, section 3), so exp(fit) stands for P(c | m). The fit is that of the
+    best documents, and of the many documents of a frequent phrase some fit anything, so it is divided by the
+    square root of their number.
     """
-    meanings = together(found)
-    total = sum(each.documents for each in meanings)
-    meanings = [each for each in meanings if each.documents > 1][:MOST_MEANINGS]
+    meanings = together(definitions)
+    total = sum(meaning.documents for meaning in meanings)
+    meanings = [meaning for meaning in meanings if meaning.documents > 1][:MOST_MEANINGS]
     if total < LEAST_DEFINED or not meanings:
         return None
-    alone, fits = _fits(short, meanings, found, context, evidence)
-    having = evidence.counts([each.long for each in meanings])
+    alone, fits = _fits(short, meanings, definitions, context, evidence)
+    having = evidence.counts([meaning.long for meaning in meanings])
+    # Only the differences of fits matter; of the difference to the best one, exp does not overflow.
     best_fit = max(fits)
     odds = [
-        each.documents * math.exp(fit - best_fit) / math.sqrt(max(count, each.documents))
-        for each, fit, count in zip(meanings, fits, having, strict=True)
+        meaning.documents * math.exp(fit - best_fit) / math.sqrt(max(count, meaning.documents))
+        for meaning, fit, count in zip(meanings, fits, having, strict=True)
     ]
     most = max(odds)
     number = odds.index(most)
-    meant = meanings[number]
+    meaning = meanings[number]
     fitting = fits[number] >= FITTING * alone
-    if meant.documents < LEAST_DEFINED or not fitting or most <= LIKELY * sum(odds):
+    if meaning.documents < LEAST_DEFINED or not fitting or most <= LIKELY * sum(odds):
         return None
-    return Meaning(meant.short, meant.long, meant.documents >= SURE * total)
+    return Meaning(meaning.short, meaning.long, meaning.documents >= SURE * total)
 
 
 def _fits(
-    short: str, meanings: Sequence[Definition], found: Sequence[Definition], context: str, evidence: Evidence
+    short: str,
+    meanings: Sequence[Definition],
+    definitions: Sequence[Definition],
+    context: str,
+    evidence: Evidence,
 ) -> tuple[float, list[float]]:
     """How well the context fits documents with the abbreviation; and those with each long form, in the
     spelling that fits best."""
-    written = [
-        [each.long for each in found if long_key(each.long) == long_key(meaning.long)][:MOST_SPELLINGS]
+    spellings = by_long(definitions)
+    longs = [
+        [spelling.long for spelling in spellings[long_key(meaning.long)]][:MOST_SPELLINGS]
         for meaning in meanings
     ]
-    alone, *fits = evidence.fit([short, *(long for longs in written for long in longs)], context)
-    rest = iter(fits)
-    return alone, [max(next(rest) for _ in longs) for longs in written]
+    # In one call, as an engine may answer all in one request.
+    texts = [*dict.fromkeys([short, *(long for of_meaning in longs for long in of_meaning)])]
+    fits = dict(zip(texts, evidence.fit(texts, context), strict=True))
+    return fits[short], [max(fits[long] for long in of_meaning) for of_meaning in longs]
 
 
-def is_usual(meaning: Meaning, of_longs: Iterable[Definition]) -> bool:
-    """Whether the long form is usually abbreviated so, by the definitions of long forms."""
-    long, short = long_key(meaning.long), short_key(meaning.short)
-    shorts = [(short_key(each.short), each.documents) for each in of_longs if long_key(each.long) == long]
+def is_usual(meaning: Meaning, of_long: Iterable[Definition]) -> bool:
+    """Whether the long form is usually abbreviated so. ``of_long``: the definitions of the long form."""
+    short = short_key(meaning.short)
+    shorts = [(short_key(definition.short), definition.documents) for definition in of_long]
     own = sum(documents for key, documents in shorts if key == short)
     return own >= USUAL * sum(documents for _, documents in shorts)
 
 
-def of_long_form(key: str, known: Iterable[Definition], of_shorts: Iterable[Definition]) -> Meaning | None:
+def usual_shorts(of_long: Iterable[Definition]) -> list[Definition]:
+    """The abbreviations that a long form may usually have, by its definitions; the most frequent first."""
+    groups = map(_sum, by_short(of_long).values())
+    usual = [group for group in groups if group.documents >= LEAST_DEFINED]
+    return sorted(usual, key=lambda group: (-group.documents, group.short))[:MOST_SHORTS]
+
+
+def of_long_form(of_long: Sequence[Definition], of_shorts: Groups) -> Meaning | None:
     """The abbreviation of a long form; None if it has none that is usual.
 
-    Either the long form has nearly always this one, or this one has nearly always the long form."""
-    groups: dict[str, list[Definition]] = {}
-    for each in known:
-        if long_key(each.long) == key:
-            groups.setdefault(short_key(each.short), []).append(each)
-    found = sorted(map(_sum, groups.values()), key=lambda each: (-each.documents, each.short))
-    total = sum(each.documents for each in found)
-    for each in found:
-        of_short = short_key(each.short)
-        uses = [other for other in of_shorts if short_key(other.short) == of_short]
-        alike = max(each.documents, sum(use.documents for use in uses if _contains(each.long, use.long)))
+    Either the long form has nearly always this one, or this one has nearly always the long form. ``of_long``:
+    the definitions of the long form; ``of_shorts``: those of its ``usual_shorts``, by their keys."""
+    total = sum(definition.documents for definition in of_long)
+    for usual in usual_shorts(of_long):
+        uses = of_shorts.get(short_key(usual.short), ())
+        alike = max(usual.documents, sum(use.documents for use in uses if _contains(usual.long, use.long)))
         dominant = alike >= SURE * sum(use.documents for use in uses)
-        if each.documents >= LEAST_DEFINED and (each.documents >= SURE * total or dominant):
-            return Meaning(each.short, each.long, dominant)
+        if usual.documents >= SURE * total or dominant:
+            return Meaning(usual.short, usual.long, dominant)
     return None
 
 
-def together(found: Iterable[Definition]) -> list[Definition]:
+def together(definitions: Iterable[Definition]) -> list[Definition]:
     """Definitions that say the same become one; the most frequent first, and its words for all."""
-    groups: dict[str, list[Definition]] = {}
-    for each in found:
-        groups.setdefault(long_key(each.long), []).append(each)
-    meanings: list[list[Definition]] = []
-    for one in sorted(map(_sum, groups.values()), key=_order):
-        for others in meanings:
-            if _says_the_same(others[0].long, one.long):
+    groups = {key: _sum(group) for key, group in by_long(definitions).items()}
+    meanings: list[tuple[str, list[Definition]]] = []
+    for key, one in sorted(groups.items(), key=lambda item: _order(item[1])):
+        for other_key, others in meanings:
+            if _contains(others[0].long, one.long) or fuzz.ratio(other_key, key, score_cutoff=ALIKE):
                 others.append(one)
                 break
         else:
-            meanings.append([one])
+            meanings.append((key, [one]))
     counted = [
-        first._replace(documents=sum(each.documents for each in (first, *rest))) for first, *rest in meanings
+        same[0]._replace(documents=sum(definition.documents for definition in same)) for _, same in meanings
     ]
     return sorted(counted, key=_order)
 
 
-def _order(each: Definition) -> tuple[int, str]:
-    return -each.documents, each.long
+def _order(definition: Definition) -> tuple[int, str]:
+    return -definition.documents, definition.long
 
 
 def _sum(group: Sequence[Definition]) -> Definition:
-    usual = max(group, key=lambda each: (each.documents, each.long))
-    return usual._replace(documents=sum(each.documents for each in group))
-
-
-def _says_the_same(long: str, other: str) -> bool:
-    return _contains(long, other) or fuzz.ratio(long_key(long), long_key(other)) >= ALIKE
+    usual = max(group, key=lambda definition: (definition.documents, definition.long))
+    return usual._replace(documents=sum(definition.documents for definition in group))
 
 
 def _contains(long: str, other: str) -> bool:

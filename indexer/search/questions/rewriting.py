@@ -3,6 +3,9 @@
 A ranker compares words, so "IL-6" and "IL6" are different for it, as are "tumour" and "tumor". So where the
 question may be written otherwise, it is written as most candidates do, and in the candidates the other ways
 are rewritten, too. Only what the ranker reads is changed: sentences stay the same ones, in the same order.
+
+The work is linear in the candidates: each is looked through once for each way to write a thing, and only
+sentences that have one are rewritten.
 """
 
 import re
@@ -12,9 +15,13 @@ from functools import lru_cache
 from itertools import islice, product
 
 from bioqa.bioasq.domain import Document, Section, Sentence
-from bioqa.indexer.search.questions.reading import Abbreviated, Piece, Reading, Ways
+from bioqa.indexer.search.questions.pieces import Abbreviated, Piece, Ways
+from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.system.characters import GREEK, GREEK_NAMES, normalised
+
+DECIDING = 100
+"""Candidates that decide how a thing is written: the best ones, however many a ranker reads."""
 
 MOST_SPELLINGS = 8
 """Of an abbreviation or a long form, that are rewritten."""
@@ -44,7 +51,11 @@ class _Way:
         """Whether it may stand in a document's text, given in lower case."""
         return self.old in text
 
-    def replaced(self, text: str) -> str:
+    def may_stand(self, sentence: str) -> bool:
+        """Whether it may stand in a sentence of such a document, given in lower case."""
+        return self.old in sentence
+
+    def replace(self, text: str) -> str:
         return _pattern(self.old).sub(_literally(self.new), text)
 
 
@@ -64,7 +75,10 @@ class _Form:
     def concerns(self, text: str) -> bool:
         return _has_form(text, self.old.lower()) and not _has_form(text, self.new.lower())
 
-    def replaced(self, text: str) -> str:
+    def may_stand(self, sentence: str) -> bool:
+        return _first_word(self.old.lower()) in sentence
+
+    def replace(self, text: str) -> str:
         flags = 0 if self.abbreviates else re.IGNORECASE
         return _form(self.old, flags).sub(_literally(self.new), text)
 
@@ -73,11 +87,13 @@ _Change = _Way | _Form
 
 
 def rewritten(reading: Reading, documents: Sequence[Document]) -> Rewritten:
-    """Write question and documents in the ways that most of the documents use."""
+    """Write question and documents in the ways that most of the documents use, the best first."""
+    if reading.cut_short:
+        return Rewritten(reading.asked, tuple(documents))
     texts = [normalised(f"{document.title} {document.abstract}").lower() for document in documents]
     changes: dict[_Change, None] = {}
-    question = "".join(_piece(piece, texts, changes) for piece in reading.pieces)
-    question = _with_possessives(question, texts)
+    question = "".join(_piece(piece, texts[:DECIDING], changes) for piece in reading.pieces)
+    question = _with_possessives(question, texts[:DECIDING])
     if not changes:
         return Rewritten(question, tuple(documents))
     return Rewritten(
@@ -157,7 +173,11 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def _has_form(text: str, form: str) -> bool:
     # Most texts do not even have its first word, which is found much faster.
-    return _SPACE.split(form)[0] in text and _form(form).search(text) is not None
+    return _first_word(form) in text and _form(form).search(text) is not None
+
+
+def _first_word(form: str) -> str:
+    return _SPACE.split(form, maxsplit=1)[0]
 
 
 @lru_cache(maxsize=256)
@@ -180,8 +200,11 @@ def _document(document: Document, text: str, changes: Iterable[_Change]) -> Docu
     sentences = []
     for sentence in document.sentences:
         changed = normalised(document.sentence_text(sentence))
+        lower = changed.lower()
         for change in applying:
-            changed = change.replaced(changed)
+            if change.may_stand(lower):  # most do not, and looking is much faster than replacing
+                changed = change.replace(changed)
+                lower = changed.lower()
         begin = len(sections[sentence.section])
         sections[sentence.section] += changed + " "
         sentences.append(Sentence(sentence.section, begin, begin + len(changed)))

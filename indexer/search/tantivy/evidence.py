@@ -7,7 +7,7 @@ import tantivy
 
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.defined import long_prefix, read, short_prefix
-from bioqa.indexer.search.evidence import BEST, Definition
+from bioqa.indexer.search.evidence import BEST, MOST_FORMS, Definition
 from bioqa.indexer.search.filtering.conditions import HasWords
 from bioqa.indexer.search.tantivy.queries import QueryMaker
 from bioqa.indexer.search.tantivy.schema import DEFINED, TEXT, from_stored
@@ -31,8 +31,8 @@ class TantivyEvidence:
     def size(self) -> int:
         return int(self._searcher.num_docs)
 
-    def counts(self, texts: Sequence[str]) -> list[int]:
-        return [self._count(text) for text in texts]
+    def counts(self, texts: Sequence[str]) -> Iterator[int]:
+        return map(self._count, texts)
 
     def _count(self, text: str) -> int:
         words = self._make.words(text)
@@ -46,31 +46,33 @@ class TantivyEvidence:
             self._counted[text] = count
         return count
 
-    def definitions(self, shorts: Collection[str], longs: Collection[str]) -> list[Definition]:
-        return [*self._definitions([*map(short_prefix, shorts), *map(long_prefix, longs)])]
-
-    def _definitions(self, prefixes: Sequence[str]) -> Iterator[Definition]:
-        for prefix in prefixes:
-            # Most phrases of a question are no long forms. The prefix itself is a term of those that are.
+    def definitions(self, shorts: Collection[str], longs: Collection[str]) -> Iterator[Definition]:
+        for prefix in (*map(short_prefix, shorts), *map(long_prefix, longs)):
+            # Most phrases of a question are no long forms. The prefix itself is a term of those that are, and
+            # as the most frequent one it takes a place.
             if self._searcher.doc_freq(DEFINED, prefix):
-                for term, documents in self._searcher.terms_with_prefix(DEFINED, prefix):
-                    if (found := read(term, documents)) is not None:
-                        yield found
+                terms = self._searcher.terms_with_prefix(DEFINED, prefix, limit=MOST_FORMS + 1)
+                for term, documents in terms:
+                    if (definition := read(term, documents)) is not None:
+                        yield definition
 
-    def fit(self, texts: Sequence[str], context: str) -> list[float]:
-        return [self._fit(text, context) for text in texts]
+    def fit(self, texts: Sequence[str], context: str) -> Iterator[float]:
+        return (self._fit(text, context) for text in texts)
 
     def _fit(self, text: str, context: str) -> float:
         having = self._make.condition(HasWords("text", text))
         hits = self._searcher.search(self._among(having, context), limit=BEST, count=False).hits
         return float(sum(score for score, _ in hits)) / BEST
 
-    def near(self, word: str, context: str, size: int) -> list[Document]:
-        found: dict[tuple[int, int], Any] = {}
+    def near(self, word: str, context: str, size: int) -> Iterator[Document]:
+        seen: set[tuple[int, int]] = set()
         for query in self._make.near(word):
             hits = self._searcher.search(self._among(query, context), limit=size, count=False).hits
-            found |= {(address.segment_ord, address.doc): address for _, address in hits}
-        return [from_stored(self._searcher.doc(address)) for address in found.values()]
+            for _, address in hits:
+                place = address.segment_ord, address.doc
+                if place not in seen:
+                    seen.add(place)
+                    yield from_stored(self._searcher.doc(address))
 
     def _among(self, having: Any, context: str) -> Any:
         """Documents that have something, those first that match the context."""

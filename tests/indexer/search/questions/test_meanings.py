@@ -4,7 +4,14 @@ import pytest
 
 from bioqa.indexer.search.defined import long_key, short_key
 from bioqa.indexer.search.evidence import Definition
-from bioqa.indexer.search.questions.meanings import Meaning, is_usual, of_abbreviation, of_long_form, together
+from bioqa.indexer.search.questions.meanings import (
+    Meaning,
+    by_short,
+    is_usual,
+    of_abbreviation,
+    of_long_form,
+    together,
+)
 from tests.indexer.search.evidence import TextEvidence
 
 RED = "red blood cell (RBC) membranes"
@@ -79,7 +86,7 @@ def test_an_abbreviation_must_be_the_usual_one_of_its_long_form() -> None:
 
 def test_a_long_form_has_the_abbreviation_that_is_nearly_always_its_own() -> None:
     evidence = TextEvidence(RED, SALT, times={RED: 9, SALT: 4})
-    known = evidence.definitions((), {long_key("red blood cells")})
-    others = evidence.definitions({"rbc"}, ())
-    assert of_long_form(long_key("red blood cells"), known, others) == Meaning("RBC", "red blood cell", False)
-    assert of_long_form(long_key("knees"), known, others) is None
+    of_long = evidence.definitions((), {long_key("red blood cells")})
+    of_shorts = by_short(evidence.definitions({"rbc"}, ()))
+    assert of_long_form(of_long, of_shorts) == Meaning("RBC", "red blood cell", False)
+    assert of_long_form((), of_shorts) is None

@@ -3,10 +3,10 @@
 import pytest
 
 from bioqa.indexer.search.evidence import Evidence
+from bioqa.indexer.search.questions.condensing import LONG_CHARACTERS
+from bioqa.indexer.search.questions.pieces import Abbreviated
 from bioqa.indexer.search.questions.reading import (
-    MAX_CHARACTERS,
     SYNONYM_WEIGHT,
-    Abbreviated,
     Correction,
     Expansion,
     Reading,
@@ -287,8 +287,8 @@ def test_a_long_question_is_taken_as_it_is() -> None:
 
 def test_a_question_as_long_as_can_be_is_read_in_bounded_work() -> None:
     evidence = TextEvidence("aspirin")
-    read("a-b-c-d-e-1-2-3 IL6-α-β-γ-δ "[:MAX_CHARACTERS] * 35, evidence)
-    read(("x-α-1-β-2 " * 200)[:MAX_CHARACTERS], evidence)
+    read("a-b-c-d-e-1-2-3 IL6-α-β-γ-δ "[:LONG_CHARACTERS] * 35, evidence)
+    read(("x-α-1-β-2 " * 200)[:LONG_CHARACTERS], evidence)
     assert len(evidence.asked) < 2000
 
 

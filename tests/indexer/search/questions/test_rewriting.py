@@ -3,7 +3,8 @@
 import pytest
 
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.search.questions.reading import Abbreviated, Piece, Reading, Ways
+from bioqa.indexer.search.questions.pieces import Abbreviated, Piece, Ways
+from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.questions.rewriting import rewritten
 from bioqa.indexer.search.wording import Every
 from tests.indexer.documents import document
