@@ -11,6 +11,7 @@ from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.elastic.address import IndexAddress
 from bioqa.indexer.search.elastic.connection import connect
 from bioqa.indexer.search.elastic.index import ElasticIndex
+from bioqa.indexer.search.evidence import MOST_FORMS
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.indexer.documents import document
 
@@ -157,3 +158,18 @@ def test_many_are_searched_for_at_once(index: SearchIndex) -> None:
 
 def test_the_stored_text_is_as_it_was(index: SearchIndex) -> None:
     assert {pmid: index.get([pmid])[pmid].title for pmid in TEXTS} == TEXTS
+
+
+def test_of_many_definitions_the_most_frequent_ones_are_given(index: SearchIndex) -> None:
+    assert isinstance(index, TantivyIndex | ElasticIndex)
+    forms = [f"m{chr(97 + number % 26) * 6}{number} sclerosis" for number in range(MOST_FORMS + 40)]
+    # The last ones alphabetically are defined twice, so that they come first.
+    texts = [f"Relapses of {form} (MS)." for form in [*forms, *sorted(forms)[-50:]]]
+    index.apply([Upsert(_document(str(number), text)) for number, text in enumerate(texts, 100)])
+    index.commit()
+    definitions = [*index.evidence().definitions({"ms", "nsclc"}, {"unknown"})]
+    of_ms = [definition for definition in definitions if definition.short == "MS"]
+    assert len(of_ms) == MOST_FORMS
+    assert {definition.long for definition in of_ms if definition.documents == 2} == {*sorted(forms)[-50:]}
+    # Those of a rare one are there, however many a frequent one has.
+    assert {definition.long for definition in definitions} - {*forms} == {"non-small cell lung cancer"}

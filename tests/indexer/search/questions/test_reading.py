@@ -1,11 +1,18 @@
 """How a question is read."""
 
+from collections.abc import Sequence
+
 import pytest
 
+from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.evidence import Evidence
-from bioqa.indexer.search.questions.condensing import LONG_CHARACTERS
+from bioqa.indexer.search.questions.abbreviations import MOST_ABBREVIATIONS
+from bioqa.indexer.search.questions.chunks import MAX_PARTS
+from bioqa.indexer.search.questions.condensing import LONG_CHARACTERS, LONG_TERMS
+from bioqa.indexer.search.questions.meanings import MOST_MEANINGS, MOST_SPELLINGS
 from bioqa.indexer.search.questions.pieces import Abbreviated
 from bioqa.indexer.search.questions.reading import (
+    MOST_CORRECTIONS,
     SYNONYM_WEIGHT,
     Correction,
     Expansion,
@@ -304,3 +311,67 @@ def test_the_wording_can_be_a_key() -> None:
     wording = read("tumour", TextEvidence("tumor and tumour")).wording
     assert _is_tree(wording)
     assert {wording: 1}[wording] == 1
+
+
+# Bounds
+
+
+class Counting(TextEvidence):
+    """Counts what is searched for."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(*texts)
+        self.near_words: list[str] = []
+        self.fitted = 0
+
+    def near(self, word: str, context: str, size: int) -> list[Document]:
+        self.near_words.append(word)
+        return super().near(word, context, size)
+
+    def fit(self, texts: Sequence[str], context: str) -> list[float]:
+        self.fitted += len(texts)
+        return super().fit(texts, context)
+
+
+def test_of_many_misspelt_words_some_are_looked_up() -> None:
+    evidence = Counting("aspirin")
+    read(" ".join(f"asprin{chr(97 + number)}" for number in range(26)), evidence)
+    assert len(evidence.near_words) == MOST_CORRECTIONS
+
+
+@pytest.mark.parametrize("letters", ["acgt" * 249, "x" * 999, "x" * 31])
+def test_a_sequence_is_no_misspelt_word(letters: str) -> None:
+    evidence = Counting("aspirin")
+    assert not read(letters, evidence)
+    assert evidence.near_words == []
+
+
+def test_of_many_abbreviations_some_are_looked_up() -> None:
+    shorts = [f"{chr(65 + number)}Q" for number in range(26)]
+    texts = [f"{short[0].lower()}eta quad ({short})" for short in shorts for _ in range(3)]
+    evidence = Counting(*texts)
+    reading = read(" ".join(shorts), evidence)
+    assert len(reading.expansions) == MOST_ABBREVIATIONS
+    assert evidence.fitted <= MOST_ABBREVIATIONS * (1 + MOST_MEANINGS * MOST_SPELLINGS)
+
+
+def test_an_abbreviation_of_many_meanings_costs_a_bounded_number_of_searches() -> None:
+    # As an index gives them: no more than that, however many there are.
+    texts = [f"m{'abcdefghij'[n % 10] * 5}{n} s{'klmnopqrst'[n // 10] * 5}{n} (MS)" for n in range(100)]
+    evidence = Counting(*texts, *texts)
+    read("relapses of MS", evidence)
+    assert 0 < evidence.fitted <= 1 + MOST_MEANINGS * MOST_SPELLINGS
+
+
+def test_more_words_than_a_question_has_are_taken_literally() -> None:
+    evidence = TextEvidence("tumor tumour")
+    words = " ".join(["tumour"] * (LONG_TERMS + 1))
+    assert read(words, evidence).wording == Every((Words(words),))
+    assert evidence.asked == []
+
+
+def test_the_spellings_of_many_parts_are_bounded() -> None:
+    # Each part has several spellings; joined in all ways they would be thousands.
+    evidence = TextEvidence("tumor")
+    read("-".join(["haemoglobinaemia"] * MAX_PARTS), evidence)
+    assert len(evidence.asked) < 2**MAX_PARTS * MAX_PARTS * 8
