@@ -44,7 +44,7 @@ def test_it_ends_between_the_searches_of_one_call() -> None:
     counted: list[str] = []
 
     class Lazy(TextEvidence):
-        def counts(self, texts):  # type: ignore[no-untyped-def,override]
+        def counts(self, texts):  # type: ignore[no-untyped-def]
             for text in texts:
                 counted.append(text)
                 yield 1
