@@ -18,7 +18,7 @@ def tokens(index: IndexOption = None, ranker: RankerOption = None) -> None:
     # Not while `bioqa --help` waits.
     from bioqa.indexer.releases.folder_shelf import current_folder
     from bioqa.indexer.search.tantivy.index import TantivyIndex
-    from bioqa.models.text.storing_tokens import store
+    from bioqa.models.text.stored_tokens import store
 
     settings = load_settings(index=index, ranker=ranker)
     where = index_location(settings)

@@ -3,23 +3,20 @@
 A document's are taken only if a digest of its text is the stored one, so that those of revised citations, and
 of texts that a ranker gets otherwise, are made as they would be without the file. Scores are the same.
 
-The file: a header; the records of documents (``token_records.py``) in ascending order of PMIDs; for each
-document its PMID, digest, the record's end and checksum; and the dictionary. Numbers are little-endian. It is
-mapped into memory: processes share what they read, and a question reads a hundred records.
+The file (``bioqa.system.arrayfile``) has one array with all records, in ascending order of PMIDs, and arrays
+with a number for each document: what finds and checks its record.
 """
 
 import hashlib
-import json
 import logging
-import mmap
 import struct
 import unicodedata
 import zlib
-from collections.abc import Iterator, Sequence
-from itertools import repeat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self
 
 import nltk
 import numpy as np
@@ -27,63 +24,62 @@ import numpy.typing as npt
 
 from bioqa.bioasq.domain import Document
 from bioqa.models.arrays import Ints
-from bioqa.models.text.token_records import UNIT, Kinds, read, runs_from
-from bioqa.models.text.tokens import TokenisedDocument
+from bioqa.models.text.strings import KnownStrings
+from bioqa.models.text.tokens import TokenisedDocument, tokenise_documents
 from bioqa.models.text.vocabulary import Vocabulary
+from bioqa.system.arrayfile import Array, ArrayFileError, open_arrays, write_arrays
 from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import replacing
+from bioqa.system.stamps import Stamp, stamp_of
 
-FORMAT = 1
+FORMAT = 2
 """Incremented when the file, or what tokenising makes of a text, changes."""
 
-HEADER_BYTES = 4096
-MAGIC = b"bioqa tokens\n"
+COLUMNS = {"pmids": "I64", "digests": "U64", "ends": "I64", "checksums": "U32"}
+"""Numbers of each document. ``ends``: of its record, in units from the first record's begin."""
 
-PER_DOCUMENT = {"pmids": "<i8", "digests": "<u8", "ends": "<i8", "checksums": "<u4"}
-"""Arrays with a number for each document. ``ends``: of its record, in units from the first record's begin."""
+ELSEWHERE = (1 << 16) - 1
+"""Stands for an id that does not fit into 16 bits, such as an unknown word's; those follow, of 64 bits."""
 
-KINDS = ("word", "stem", "piece")
-DICTIONARY = {
-    name: dtype for kind in KINDS for name, dtype in ((f"{kind}_counts", "u1"), (f"{kind}_ids", "<i8"))
-}
-"""Runs of ids for each of the dictionary's strings. A checksum in the header is theirs, to the file's end."""
+HEAD = 5
+"""Units at a record's begin: the numbers of sentences, title sentences, words, stems and pieces."""
+
+AT_ONCE = 256
+"""Documents tokenised together."""
+
+Record = npt.NDArray[np.uint16]
 
 log = logging.getLogger("bioqa")
 
 
-class StoredTokensError(BioqaError):
-    """A file of tokens cannot be used."""
+def fingerprints(vocabulary: Vocabulary) -> dict[str, str]:
+    """SHA-256 of what words and stems, and of what pieces depend on: its names, not its other numbers.
 
-
-def fingerprint_of_words(vocabulary: Vocabulary) -> str:
-    """SHA-256 of what words and stems depend on, in hexadecimal: its names, not its other numbers."""
+    That of pieces is empty if the vocabulary has none.
+    """
     # Which characters are letters, and what their lower case is; what Snowball makes of terms.
     libraries = f"{FORMAT} {unicodedata.unidata_version} {nltk.__version__}"
-    digest = hashlib.sha256("\n".join((libraries, *vocabulary.words, "", *vocabulary.terms)).encode())
-    digest.update(vocabulary.term_stems.astype("<i8").tobytes())
-    return digest.hexdigest()
-
-
-def fingerprint_of_pieces(vocabulary: Vocabulary) -> str:
-    """The same for word pieces; empty if the vocabulary has none."""
-    if vocabulary.pieces is None:
-        return ""
-    return hashlib.sha256("\n".join(vocabulary.pieces.names).encode()).hexdigest()
+    words = hashlib.sha256("\n".join((libraries, *vocabulary.words, "", *vocabulary.terms)).encode())
+    words.update(vocabulary.term_stems.astype("<i8").tobytes())
+    names = "\n".join(vocabulary.pieces.names if vocabulary.pieces else ())
+    pieces = hashlib.sha256(names.encode()).hexdigest() if names else ""
+    return {"words": words.hexdigest(), "pieces": pieces}
 
 
 def file_name(vocabulary: Vocabulary) -> str:
     """The name of the file in an index's folder: one for all vocabularies that differ in pieces alone."""
-    return f"tokens-{fingerprint_of_words(vocabulary)[:8]}.bin"
+    return f"tokens-{fingerprints(vocabulary)['words'][:8]}.bin"
 
 
 def digests(documents: Sequence[Document]) -> npt.NDArray[np.uint64]:
     """64 bits of all that a document's tokens depend on: its texts, and where its sentences are."""
-    found = []
+    values = []
     for document in documents:
         title, spans = document.title, document.sentence_spans()
         numbers = struct.pack(f"<{2 + len(spans)}q", len(title), document.title_sentences, *spans)
         text = (title + document.abstract).encode("utf-8", "surrogatepass")
-        found.append(hashlib.sha256(numbers + text).digest()[:8])
-    return np.frombuffer(b"".join(found), "<u8")
+        values.append(hashlib.sha256(numbers + text).digest()[:8])
+    return np.frombuffer(b"".join(values), "<u8")
 
 
 def pmids(documents: Sequence[Document]) -> Ints:
@@ -93,101 +89,36 @@ def pmids(documents: Sequence[Document]) -> Ints:
     return np.fromiter(numbers, dtype=np.int64, count=len(documents))
 
 
-class StoredTokens:
-    """An opened file. Threads may share it."""
-
-    def __init__(self, mapped: mmap.mmap, header: dict[str, Any]) -> None:
-        self.header = header
-        self.damaged = False
-        """Whether a record's checksum was wrong."""
-        self._mapped = memoryview(mapped)
-        arrays = {
-            name: np.frombuffer(mapped, kind, *reversed(header["arrays"][name]))
-            for name, kind in {**PER_DOCUMENT, **DICTIONARY}.items()
-        }
-        self._pmids, self._digests, self._ends, self._checksums = (arrays[name] for name in PER_DOCUMENT)
-        words, stems, pieces = (
-            runs_from(arrays[f"{kind}_ids"].astype(np.int64), arrays[f"{kind}_counts"].astype(np.int64))
-            for kind in KINDS
-        )
-        self.dictionary: Kinds = words, stems, pieces
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
-        """Map the file. Raises StoredTokensError if it is damaged, cut off, or of another format."""
-        try:
-            with path.open("rb") as file:
-                header = _header(file.read(HEADER_BYTES))
-                length = file.seek(0, 2)
-                # Reading what is mapped, but not in the file, would end the process.
-                if header["bytes"] != length:
-                    raise ValueError(f"it has {length:,} bytes of {header['bytes']:,}")
-                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            begin = header["arrays"][next(iter(DICTIONARY))][0]
-            if hashlib.sha256(memoryview(mapped)[begin:]).hexdigest() != header["dictionary"]:
-                raise ValueError("the dictionary's checksum is wrong")
-            return cls(mapped, header)
-        except OSError as error:
-            raise StoredTokensError(f"{path}: cannot be read: {error.strerror or error}") from error
-        except (ValueError, KeyError, TypeError, IndexError, OverflowError) as error:
-            raise StoredTokensError(f"{path}: no tokens that this bioqa can read: {error}") from error
-
-    def __len__(self) -> int:
-        return len(self._pmids)
-
-    def fits(self, vocabulary: Vocabulary) -> bool:
-        """Whether its tokens are the vocabulary's; if that has no pieces, the file may have any."""
-        return self.header["words"] == fingerprint_of_words(vocabulary) and (
-            vocabulary.pieces is None or self.header["pieces"] == fingerprint_of_pieces(vocabulary)
-        )
-
-    def records(self, documents: Sequence[Document]) -> list[memoryview | None]:
-        """The record of each document; None if it is not stored, not of this text, or damaged."""
-        if not len(self._pmids):
-            return [None] * len(documents)
-        wanted = pmids(documents)
-        places = np.minimum(np.searchsorted(self._pmids, wanted), len(self._pmids) - 1)
-        found = (self._pmids[places] == wanted) & (self._digests[places] == digests(documents))
-        ends = self._ends[places]
-        begins = np.where(places > 0, self._ends[places - 1], 0)
-        columns = (found, begins, ends, self._checksums[places])
-        return [
-            self._record(begin, end, checksum) if is_stored else None
-            for is_stored, begin, end, checksum in zip(*(column.tolist() for column in columns), strict=True)
-        ]
-
-    def read(self, documents: Sequence[Document], *, pieces: bool) -> Iterator[TokenisedDocument | None]:
-        """The tokens of each document; None if it has no record."""
-        records = self.records(documents)
-        known = [record for record in records if record is not None]
-        tokens = iter(read(known, self.dictionary, pieces=pieces)) if known else repeat(None)
-        return (None if record is None else next(tokens) for record in records)
-
-    def _record(self, begin: int, end: int, checksum: int) -> memoryview | None:
-        record = self._mapped[HEADER_BYTES + UNIT.itemsize * begin : HEADER_BYTES + UNIT.itemsize * end]
-        if zlib.crc32(record) == checksum:
-            return record
-        self.damaged = True
+def record_of(tokens: TokenisedDocument) -> Record | None:
+    """The record of a document; None for one that does not fit into it, as hardly any does."""
+    ids = np.concatenate([tokens.words, tokens.stems, tokens.pieces])
+    elsewhere = (ids < 0) | (ids >= ELSEWHERE)
+    head = [len(tokens.titles), tokens.titles.sum(), len(tokens.words), len(tokens.stems), len(tokens.pieces)]
+    counts = tokens.word_counts, tokens.stem_counts, tokens.piece_counts, tokens.characters
+    numbers = np.concatenate([head, *counts, np.where(elsewhere, ELSEWHERE, ids)])
+    if numbers.max() > ELSEWHERE:
         return None
+    return np.concatenate([numbers.astype("<u2"), ids[elsewhere].astype("<i8").view("<u2")])
 
 
-def header_of(values: dict[str, Any]) -> bytes:
-    """The first bytes of a file."""
-    content = json.dumps(values).encode()
-    lines = MAGIC + content + b"\n" + hashlib.sha256(content).hexdigest().encode() + b"\n"
-    return lines.ljust(HEADER_BYTES, b"\0")
-
-
-def _header(begin: bytes) -> dict[str, Any]:
-    if not begin.startswith(MAGIC):
-        raise ValueError("it begins otherwise")
-    content, checksum, *_ = begin[len(MAGIC) :].split(b"\n")
-    if hashlib.sha256(content).hexdigest().encode() != checksum:
-        raise ValueError("the header's checksum is wrong")
-    header: dict[str, Any] = json.loads(content)
-    if header["format"] != FORMAT:
-        raise ValueError(f"format {header['format']}, this one reads {FORMAT}")
-    return header
+def tokens_of(record: Record, *, pieces: bool) -> TokenisedDocument:
+    """The inverse of ``record_of``, with or without the word pieces."""
+    sentences, titles, words, stems, others = record[:HEAD].tolist()
+    begin = HEAD + 4 * sentences
+    end = begin + words + stems + others
+    numbers = record[:end].astype(np.int64)
+    counts, ids = numbers[HEAD:begin].reshape(4, sentences), numbers[begin:]
+    ids[ids == ELSEWHERE] = record[end:].view("<i8")
+    return TokenisedDocument(
+        words=ids[:words],
+        word_counts=counts[0],
+        stems=ids[words : words + stems],
+        stem_counts=counts[1],
+        pieces=ids[words + stems :] if pieces else ids[:0],
+        piece_counts=counts[2] if pieces else np.zeros_like(counts[2]),
+        characters=counts[3],
+        titles=np.arange(sentences) < titles,
+    )
 
 
 class TokensBeside:
@@ -195,53 +126,147 @@ class TokensBeside:
     while it is in use. Threads may share it.
     """
 
-    def __init__(self, folder: Path, vocabulary: Vocabulary) -> None:
-        self.folder = folder
-        self._vocabulary = vocabulary
-        self._path = folder / file_name(vocabulary)
+    def __init__(self, folder: Path, vocabulary: Vocabulary, *, quiet: bool = False) -> None:
+        """``quiet``: without a warning of a file that is damaged or made for another vocabulary."""
+        self.folder, self.path = folder, folder / file_name(vocabulary)
+        self.stored_pieces = ""
+        """The fingerprint of the pieces that the file has."""
+        self._fingerprints = fingerprints(vocabulary)
         self._lock = Lock()
-        self._seen: tuple[int, int, int] | str | None = "nothing"
-        self._reported = False
-        """Whether somebody was told of damage to what is open."""
-        self._opened: StoredTokens | None = None
+        self._quiet = quiet
+        self._seen: Stamp | str | None = "nothing"
+        self._arrays: dict[str, Array] = {}
+        self._warned = False
 
-    def __call__(self, documents: Sequence[Document]) -> Sequence[TokenisedDocument | None]:
+    def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument | None]:
         """The tokens of each document; None if they are not stored."""
-        opened = self._current()
-        if opened is None:
+        pieces = self._fingerprints["pieces"] != ""
+        records = self.records(documents)
+        return [None if record is None else tokens_of(record, pieces=pieces) for record in records]
+
+    def records(self, documents: Sequence[Document]) -> list[Record | None]:
+        """The record of each document; None if it is not stored, not of this text, or damaged."""
+        arrays = self._current()
+        if not arrays or not len(arrays["pmids"]):
             return [None] * len(documents)
-        found = [*opened.read(documents, pieces=self._vocabulary.pieces is not None)]
-        if opened.damaged and not self._reported:
-            self._reported = True
-            self._warn(f"{self._path}: a record's checksum is wrong")
-        return found
+        wanted, ends = pmids(documents), arrays["ends"]
+        rows = np.minimum(np.searchsorted(arrays["pmids"], wanted), len(ends) - 1)
+        is_stored = (arrays["pmids"][rows] == wanted) & (arrays["digests"][rows] == digests(documents))
+        begins = np.where(rows > 0, ends[rows - 1], 0)
+        columns = (is_stored, begins, ends[rows], arrays["checksums"][rows])
+        return [
+            self._checked(arrays["records"][begin:end], checksum) if stored else None
+            for stored, begin, end, checksum in zip(*(column.tolist() for column in columns), strict=True)
+        ]
 
-    def _current(self) -> StoredTokens | None:
-        try:
-            status = self._path.stat()
-            # The size, too: a file that somebody cut off must not be read where it was.
-            state = status.st_ino, status.st_mtime_ns, status.st_size
-        except OSError:
-            state = None
-        with self._lock:
-            if state != self._seen:
-                self._seen, self._reported = state, False
-                # What is open stays mapped for threads that are reading it.
-                self._opened = self._open(state is not None)
-            return self._opened
-
-    def _open(self, is_there: bool) -> StoredTokens | None:
-        try:
-            if is_there:
-                opened = StoredTokens.open(self._path)
-                if opened.fits(self._vocabulary):
-                    return opened
-                self._warn(f"{self._path}: made for other word pieces than the ranker's")
-            elif others := sorted(path.name for path in self.folder.glob("tokens-*.bin")):
-                self._warn(f"{self.folder}: {', '.join(others)}: not for the ranker's vocabulary")
-        except (StoredTokensError, OSError) as error:
-            self._warn(str(error))
+    def _checked(self, record: Record, checksum: int) -> Record | None:
+        if len(record) and zlib.crc32(record.data) == checksum:
+            return record
+        self._warn(f"{self.path}: a record's checksum is wrong")
         return None
 
+    def _current(self) -> dict[str, Array]:
+        stamp = stamp_of(self.path)
+        with self._lock:
+            if stamp != self._seen:
+                # What is open stays mapped for threads that are reading it.
+                self._seen, self._arrays, self._warned = stamp, {}, False
+                try:
+                    self._arrays = self._opened(stamp is not None)
+                except (ArrayFileError, OSError) as error:
+                    self._warn(str(error))
+            return self._arrays
+
+    def _opened(self, is_there: bool) -> dict[str, Array]:
+        if not is_there:
+            if others := sorted(path.name for path in self.folder.glob("tokens-*.bin")):
+                self._warn(f"{self.folder}: {', '.join(others)}: not for the ranker's vocabulary")
+            return {}
+        facts, arrays = open_arrays(self.path)
+        if arrays.keys() != {"records", *COLUMNS} or facts.get("words") != self._fingerprints["words"]:
+            raise ArrayFileError(f"{self.path}: no tokens that this bioqa can read")
+        self.stored_pieces = facts.get("pieces", "")
+        if self._fingerprints["pieces"] not in ("", self.stored_pieces):
+            raise ArrayFileError(f"{self.path}: made for other word pieces than the ranker's")
+        return arrays
+
     def _warn(self, what: str) -> None:
-        log.warning("%s; texts are tokenised instead, which takes longer: run `bioqa tokens`", what)
+        if not self._warned and not self._quiet:
+            self._warned = True
+            log.warning("%s; texts are tokenised instead, which takes longer: run `bioqa tokens`", what)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What was written."""
+
+    path: Path
+    documents: int
+    made: int
+    """Of these documents, those that the old file did not have as they are now."""
+    bytes: int
+
+
+def store(
+    documents: Iterable[Document],
+    vocabulary: Vocabulary,
+    folder: Path,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Stored:
+    """Store the tokens of documents, which come in ascending order of PMIDs, in the folder of their index.
+
+    What an older file there has of the same texts is copied; the new one replaces it when it is complete.
+    ``progress`` is called with the number of documents done. Takes 28 bytes of memory for each. Raises
+    BioqaError if the file cannot be written.
+    """
+    old = TokensBeside(folder, vocabulary, quiet=True)  # what cannot be read is replaced
+    old.records([])
+    if old.stored_pieces and vocabulary.pieces is None:
+        raise BioqaError(
+            f"{old.path} is for rankers with word pieces, and serves those without, too: "
+            "name one that has them"
+        )
+    columns: dict[str, list[Array]] = {name: [] for name in (*COLUMNS, "made")}
+    # The columns grow while the records are written, before them.
+    arrays: dict[str, tuple[str, Iterable[Array]]] = {
+        "records": ("U16", _records(documents, vocabulary, old, columns, progress)),
+        **{name: (kind, columns[name]) for name, kind in COLUMNS.items()},
+    }
+    try:
+        with replacing(old.path) as file:
+            write_arrays(file, fingerprints(vocabulary), arrays)
+    except OSError as error:
+        raise BioqaError(f"{old.path}: cannot be written: {error.strerror or error}") from error
+    count, made = (sum(map(len, columns[name])) for name in ("pmids", "made"))
+    return Stored(old.path, count, made, old.path.stat().st_size)
+
+
+def _records(
+    documents: Iterable[Document],
+    vocabulary: Vocabulary,
+    old: TokensBeside,
+    columns: dict[str, list[Array]],
+    progress: Callable[[int], None],
+) -> Iterator[Record]:
+    """Yield records, old or made anew, and add to the columns; "made": the PMIDs of those made anew."""
+    known, remaining = KnownStrings(vocabulary), iter(documents)
+    done = end = 0
+    while batch := [*islice(remaining, AT_ONCE)]:
+        stored = old.records(batch)
+        missing = [place for place, record in enumerate(stored) if record is None]
+        tokens = tokenise_documents([batch[place] for place in missing], vocabulary, known)
+        for place, made in zip(missing, tokens, strict=True):
+            stored[place] = record_of(made)
+        # A document that does not fit is tokenised whenever it is read.
+        records = [record for record in stored if record is not None]
+        kept = [document for document, record in zip(batch, stored, strict=True) if record is not None]
+        new = [batch[place] for place in missing if stored[place] is not None]
+        columns["pmids"].append(pmids(kept))
+        columns["digests"].append(digests(kept))
+        columns["ends"].append(end + np.cumsum([*map(len, records)], dtype=np.int64))
+        columns["checksums"].append(np.array([zlib.crc32(record.data) for record in records]))
+        columns["made"].append(pmids(new))
+        yield from records
+        end += sum(map(len, records))
+        progress(done := done + len(batch))
+    yield np.zeros(-end % 4, dtype="<u2")  # so that the columns are aligned

@@ -1,39 +1,104 @@
 """Tokens beside an index: read where the text is the same, and never in the way."""
 
-import json
 import logging
 import mmap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bioqa.bioasq.domain import Document, Sentence
 from bioqa.indexer.search.records import decode, encode
+from bioqa.models.arrays import Ints
 from bioqa.models.text import stored_tokens
 from bioqa.models.text.documents import DocumentTokens
 from bioqa.models.text.stored_tokens import (
-    HEADER_BYTES,
-    StoredTokens,
-    StoredTokensError,
     TokensBeside,
     digests,
     file_name,
-    header_of,
     pmids,
+    record_of,
+    store,
+    tokens_of,
 )
-from bioqa.models.text.storing_tokens import store
 from bioqa.models.text.tokens import TokenisedDocument, tokenise_documents
 from bioqa.models.text.vocabulary import Vocabulary
-from tests.models.text.test_token_records import WITHOUT_PIECES, assert_same
-from tests.models.text.test_tokens import VOCABULARY
+from bioqa.system.arrayfile import HEADER_BYTES
+from bioqa.system.errors import BioqaError
+from tests.models.text.test_tokens import TEXT, VOCABULARY
 from tests.models.toys import DOCUMENTS, document, pieces_of, vocabulary_of
 
 EXPECTED = tokenise_documents(DOCUMENTS, VOCABULARY)
+WITHOUT_PIECES = replace(VOCABULARY, pieces=None)
 OTHER_VOCABULARY = vocabulary_of(("velorin", "other"))
 OTHER_PIECES = replace(VOCABULARY, pieces=pieces_of(("zel", "##osis")))
+REVISED = replace(DOCUMENTS[3], abstract="Nothing of it.", sentences=DOCUMENTS[3].sentences[:1])
+
+
+def assert_same(found: Sequence[TokenisedDocument | None], expected: Sequence[TokenisedDocument]) -> None:
+    """Also in the kinds of numbers."""
+    for one, other in zip(found, expected, strict=True):
+        assert one is not None
+        for name in (field.name for field in fields(TokenisedDocument)):
+            assert getattr(one, name).dtype == getattr(other, name).dtype
+            assert getattr(one, name).tolist() == getattr(other, name).tolist()
+
+
+def assert_come_back(documents: Sequence[Document], vocabulary: Vocabulary = VOCABULARY) -> None:
+    """Records have what tokenising makes, with pieces and without."""
+    expected = tokenise_documents(documents, vocabulary)
+    records = [record for record in map(record_of, expected) if record is not None]
+    pieces = vocabulary.pieces is not None
+    assert_same([tokens_of(record, pieces=pieces) for record in records], expected)
+    without = tokenise_documents(documents, replace(vocabulary, pieces=None))
+    assert_same([tokens_of(record, pieces=False) for record in records], without)
+
+
+def test_records_come_back(vocabulary: Vocabulary) -> None:
+    greek = document(3, "Zelosis (IL-2/TNF-α)\u2028\x1cin ΟΔΟΣ.")
+    spans = (Sentence("title", 0, 3), Sentence("abstract", 2, 90), Sentence("abstract", 0, 9))
+    odd = Document("7", 1, "Zelosis", "Velorin cures it.", None, spans)
+    for other in (VOCABULARY, WITHOUT_PIECES, vocabulary):
+        assert_come_back([document(1), TEXT, *DOCUMENTS, greek, odd, document(4), document(5, "...")], other)
+
+
+@given(st.lists(st.text(), max_size=4), st.text())
+def test_any_text(sentences: list[str], title: str) -> None:
+    assert_come_back([document(1, title, *sentences), document(2, title), document(3)])
+
+
+IDS = st.lists(st.integers(-(1 << 32), (1 << 40)) | st.integers(65_533, 65_537)).map(np.array)
+
+
+@given(IDS, IDS, IDS)
+def test_any_ids(words: Ints, stems: Ints, pieces: Ints) -> None:
+    ids = [each.astype(np.int64) for each in (words, stems, pieces)]
+    counts = [np.array([len(each), 0]) for each in ids]
+    tokens = TokenisedDocument(
+        *(ids[0], counts[0]),
+        *(ids[1], counts[1]),
+        *(ids[2], counts[2]),
+        characters=np.array([65_535, 0]),
+        titles=np.array([True, False]),
+    )
+    record = record_of(tokens)
+    assert record is not None
+    assert_same([tokens_of(record, pieces=True)], [tokens])
+
+
+@pytest.mark.parametrize(
+    "huge", [document(999, "a " * 70_000), document(999, *["x"] * 70_000)], ids=["words", "sentences"]
+)
+def test_a_document_that_does_not_fit_is_left_out(tmp_path: Path, huge: Document) -> None:
+    for made in (len(DOCUMENTS), 0):
+        stored = store([*DOCUMENTS, huge], VOCABULARY, tmp_path)
+        assert (stored.documents, stored.made) == (len(DOCUMENTS), made)
+    assert TokensBeside(tmp_path, VOCABULARY)([huge]) == [None]
 
 
 @pytest.fixture
@@ -48,7 +113,7 @@ def known(beside: TokensBeside, documents: tuple[Document, ...] = DOCUMENTS) -> 
 def test_what_is_stored_is_what_tokenising_makes(path: Path) -> None:
     for vocabulary in (VOCABULARY, WITHOUT_PIECES):
         found = TokensBeside(path.parent, vocabulary)(DOCUMENTS)
-        assert_same([each for each in found if each], tokenise_documents(DOCUMENTS, vocabulary))
+        assert_same(found, tokenise_documents(DOCUMENTS, vocabulary))
 
 
 def test_rankers_take_it_and_tokenise_the_rest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,15 +230,6 @@ def flipped(place: int) -> Callable[[bytes], bytes]:
     return lambda content: content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
 
-def of_another_format(content: bytes) -> bytes:
-    return changed_header(content, format=99)
-
-
-def changed_header(content: bytes, **values: object) -> bytes:
-    header = json.loads(content[:HEADER_BYTES].split(b"\n")[1])
-    return header_of({**header, **values}) + content[HEADER_BYTES:]
-
-
 DAMAGE = {
     "cut off": cut_off,
     "longer": longer,
@@ -183,12 +239,8 @@ DAMAGE = {
     "another file": another_file,
     "header": flipped(30),
     "first record": flipped(HEADER_BYTES + 3),
-    "dictionary": flipped(-9),
-    "format": of_another_format,
-    "no arrays": lambda content: changed_header(content, arrays={}),
-    "arrays beyond the end": lambda content: changed_header(
-        content, arrays=dict.fromkeys(stored_tokens.PER_DOCUMENT | stored_tokens.DICTIONARY, (10**9, 10**9))
-    ),
+    "name of an array": lambda content: content.replace(b'"ends"', b'"exds"'),
+    "fingerprint": lambda content: content.replace(b'"words": "', b'"words": "0').replace(b"  ", b" ", 1),
 }
 
 
@@ -231,8 +283,6 @@ def test_a_file_that_cannot_be_read(path: Path) -> None:
     path.unlink()
     path.mkdir()
     assert not any(known(TokensBeside(path.parent, VOCABULARY)))
-    with pytest.raises(StoredTokensError, match="cannot be read"):
-        StoredTokens.open(path)
 
 
 @pytest.mark.parametrize("vocabulary", [OTHER_VOCABULARY, OTHER_PIECES], ids=["words", "pieces"])
@@ -266,3 +316,64 @@ def test_readers_share_a_file(path: Path) -> None:
             assert_same(found, EXPECTED)
             if number % 10 == 0:
                 path.touch()
+
+
+def assert_stored(folder: Path, documents: Sequence[Document]) -> None:
+    assert_same(TokensBeside(folder, VOCABULARY)(documents), tokenise_documents(documents, VOCABULARY))
+
+
+def test_only_what_is_new_or_revised_is_made(tmp_path: Path) -> None:
+    first = store(DOCUMENTS[:10], VOCABULARY, tmp_path)
+    assert (first.documents, first.made, first.bytes) == (10, 10, first.path.stat().st_size)
+    later = [each if each.pmid != REVISED.pmid else REVISED for each in DOCUMENTS[1:]]
+    second = store(later, VOCABULARY, tmp_path)
+    assert (second.documents, second.made) == (len(DOCUMENTS) - 1, len(DOCUMENTS) - 10 + 1)
+    assert_stored(tmp_path, later)
+    content = second.path.read_bytes()
+    again = store(later, VOCABULARY, tmp_path)
+    assert (again.documents, again.made, again.path.read_bytes()) == (len(later), 0, content)
+    assert [*tmp_path.iterdir()] == [second.path]
+
+
+def test_many_batches_and_their_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_tokens, "AT_ONCE", 4)
+    done: list[int] = []
+    store(DOCUMENTS, VOCABULARY, tmp_path, done.append)
+    assert done == [*range(4, len(DOCUMENTS), 4), len(DOCUMENTS)]
+    assert_stored(tmp_path, DOCUMENTS)
+
+
+@pytest.mark.parametrize(("damage", "made"), [(cut_off, len(DOCUMENTS)), (flipped(HEADER_BYTES + 3), 1)])
+def test_what_is_damaged_is_made_anew(
+    path: Path, damage: Callable[[bytes], bytes], made: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    path.write_bytes(damage(path.read_bytes()))
+    assert store(DOCUMENTS, VOCABULARY, path.parent).made == made
+    assert caplog.records == []
+    assert_stored(path.parent, DOCUMENTS)
+
+
+def test_other_pieces_replace_it_but_none_do_not(tmp_path: Path) -> None:
+    store(DOCUMENTS, WITHOUT_PIECES, tmp_path)
+    assert store(DOCUMENTS, OTHER_PIECES, tmp_path).made == len(DOCUMENTS)
+    assert store(DOCUMENTS, VOCABULARY, tmp_path).made == len(DOCUMENTS)
+    with pytest.raises(BioqaError, match="serves those without, too"):
+        store(DOCUMENTS, WITHOUT_PIECES, tmp_path)
+    assert_stored(tmp_path, DOCUMENTS)
+
+
+def test_interrupted_it_leaves_the_old_file(path: Path) -> None:
+    def interrupted() -> Iterator[Document]:
+        yield from DOCUMENTS[:2]
+        raise KeyboardInterrupt
+
+    before = path.read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        store(interrupted(), VOCABULARY, path.parent)
+    assert path.read_bytes() == before
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BioqaError, match="cannot be written: No such file"):
+        store(DOCUMENTS, VOCABULARY, tmp_path / "nowhere")
