@@ -2,19 +2,17 @@
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from hypothesis import given
-from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bioqa.app.http.compression import INLINE, LARGEST, SMALLEST, Compression, accepts_gzip
+from bioqa.app.http.compression import SMALLEST, Compression
 from tests.app.requests import BODY
 from tests.app.web.html import BROWSER
 
@@ -33,7 +31,7 @@ def answered(respond: Callable[[], Response], **headers: str) -> Response:
         return Response(content, response.status_code, dict(response.headers))
 
 
-@pytest.mark.parametrize("length", [SMALLEST, INLINE, INLINE + 1, 1_000_000])
+@pytest.mark.parametrize("length", [SMALLEST, 100_000, 1_000_000])
 def test_a_text_comes_packed_and_is_the_same(length: int) -> None:
     text = ("metformin " * length)[:length]
     response = answered(lambda: PlainTextResponse(text))
@@ -44,17 +42,8 @@ def test_a_text_comes_packed_and_is_the_same(length: int) -> None:
     assert gzip.decompress(bytes(response.body)).decode() == text
 
 
-def streamed() -> Response:
-    def pieces() -> Iterator[str]:
-        yield from ["x" * 2000] * 3
-
-    return StreamingResponse(pieces(), media_type="text/plain")
-
-
 UNTOUCHED: dict[str, Callable[[], Response]] = {
     "short": lambda: PlainTextResponse("x" * (SMALLEST - 1)),
-    "too long": lambda: PlainTextResponse("x" * (LARGEST + 1)),
-    "a stream": streamed,
     "packed already": lambda: PlainTextResponse("x" * 5000, headers={"Content-Encoding": "br"}),
     "a picture": lambda: Response(b"x" * 5000, media_type="image/png"),
     "a part": lambda: PlainTextResponse("x" * 5000, 206, {"Content-Range": "bytes 0-4999/9999"}),
@@ -80,12 +69,6 @@ def test_caches_are_told_of_both_forms_whichever_is_sent() -> None:
     assert response.headers["vary"] == "Origin, Accept-Encoding"
 
 
-@pytest.mark.parametrize("tag", ['"abc"', 'W/"abc"'])
-def test_a_packed_form_is_not_promised_to_be_the_same_bytes(tag: str) -> None:
-    response = answered(lambda: PlainTextResponse("x" * 5000, headers={"ETag": tag}))
-    assert response.headers["etag"] == 'W/"abc"'
-
-
 @pytest.mark.parametrize(
     ("site", "packed"),
     [(None, True), ("none", True), ("same-origin", True), ("same-site", False), ("cross-site", False)],
@@ -100,32 +83,21 @@ def test_pages_of_other_sites_learn_nothing_from_lengths(
 
 
 @pytest.mark.parametrize(
-    ("values", "accepted"),
+    ("value", "accepted"),
     [
-        ([], False),
-        ([""], False),
-        (["gzip"], True),
-        (["GZIP"], True),
-        (["br, gzip;q=0.5"], True),
-        (["br", "gzip"], True),
-        (["x-gzip"], True),
-        (["*"], True),
-        (["gzip;q=0"], False),
-        (["gzip; q = 0.000"], False),
-        (["gzip;q=0, *"], False),
-        (["*;q=0"], False),
-        (["gzip;q=high"], False),
-        (["deflate"], False),
-        (["gzipped"], False),
+        ("", False),
+        ("gzip", True),
+        ("br, gzip;q=0.5", True),
+        ("gzip;q=0, br", False),
+        ("br, gzip; q = 0.000", False),
+        ("gzip;q=0.01", True),
+        ("br;q=0, gzip", True),
+        ("deflate", False),
     ],
 )
-def test_who_takes_gzip(values: list[str], accepted: bool) -> None:
-    assert accepts_gzip(values) is accepted
-
-
-@given(st.lists(st.text(alphabet="gzip*;q=0.1,- \u00e9", max_size=30), max_size=3))
-def test_no_header_breaks_it(values: list[str]) -> None:
-    assert accepts_gzip(values) in (True, False)
+def test_who_takes_gzip(value: str, accepted: bool) -> None:
+    response = answered(lambda: PlainTextResponse("x" * 5000), **{"Accept-Encoding": value})
+    assert ("content-encoding" in response.headers) is accepted
 
 
 def test_answers_pages_files_and_errors_come_packed(application: FastAPI, client: TestClient) -> None:
@@ -149,5 +121,4 @@ def test_answers_pages_files_and_errors_come_packed(application: FastAPI, client
 
 def test_a_file_that_a_browser_has_is_not_sent_again(client: TestClient) -> None:
     tag = client.get("/static/style.css", headers=GZIP).headers["etag"]
-    assert tag.startswith('W/"')
     assert client.get("/static/style.css", headers={**GZIP, "If-None-Match": tag}).status_code == 304
