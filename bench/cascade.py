@@ -188,7 +188,8 @@ def main() -> None:
         print(line, flush=True)
     asked = [(q.response.question.body, q.retrieved.candidates) for q in test[: options.timed]]
     for budget_ms in options.budgets if len(asked) > 1 else ():
-        _time(cascade.with_budget(budget_ms), asked)
+        cascade.budget_ms = budget_ms
+        _time(cascade, asked)
 
 
 if __name__ == "__main__":

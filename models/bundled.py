@@ -1,7 +1,7 @@
 """The checkpoints that come with the package. Imported without torch, so that settings can name them.
 
 ``deep`` is a cascade (bioqa.models.cascade.files) over ``soft``. The others share one vocabulary, which
-``bioqa.models.checkpoint.share_vocabulary`` moves out of a newly trained one.
+``bench.bundling`` moves out of a newly trained one.
 """
 
 from pathlib import Path

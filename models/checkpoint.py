@@ -10,7 +10,6 @@ Loaded strictly: every weight must be there, none may be left over, shapes must 
 
 import hashlib
 import json
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -93,7 +92,7 @@ def save(checkpoint: Checkpoint, folder: Path) -> None:
         save_file(learned_state(checkpoint.model), unfinished / "model.safetensors")
         checkpoint.vocabulary.save(unfinished)
         named = vocabularies.leave_to_package(unfinished)
-        _write_config(unfinished, checkpoint.config | ({} if named is None else {"vocabulary": named}))
+        write_config(unfinished, checkpoint.config | ({} if named is None else {"vocabulary": named}))
 
 
 def load(folder: Path, *, device: str = "auto") -> Checkpoint:
@@ -105,7 +104,7 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
     if not folder.is_dir():
         raise CheckpointError(f"{folder}: there is no such folder")
     _require(folder, folder, OWN_FILES)
-    config = _config(folder)
+    config = read_config(folder)
     try:
         settings = settings_from(config["settings"], config["format"])
         _check_features(folder, config, settings)
@@ -113,7 +112,7 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
         scale, curve = Scale.from_dict(config.get("scale")), _curve(config.get("curve", []))
         scaling = _scaling(config)
         training, scores = dict(config["training"]), dict(config["scores"])
-        vocabulary = Vocabulary.load(_vocabulary_folder(folder, config), folder)
+        vocabulary = Vocabulary.load(vocabulary_folder(folder, config), folder)
     except VocabularyError as error:
         raise CheckpointError(str(error)) from error
     except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
@@ -138,7 +137,7 @@ def load_vocabulary(folder: Path) -> Vocabulary:
     """Load the vocabulary of a checkpoint alone. Raises CheckpointError."""
     _require(folder, folder, OWN_FILES)
     try:
-        return Vocabulary.load(_vocabulary_folder(folder, _config(folder)), folder)
+        return Vocabulary.load(vocabulary_folder(folder, read_config(folder)), folder)
     except VocabularyError as error:
         raise CheckpointError(str(error)) from error
 
@@ -147,7 +146,7 @@ def fingerprint(folder: Path) -> str:
     """SHA-256 over a checkpoint's files, in hexadecimal. A scale is no part of it."""
     digest = hashlib.sha256()
     pieces = (name for name in PIECES_FILES if (folder / name).is_file())
-    shared = _vocabulary_folder(folder, _config(folder))
+    shared = vocabulary_folder(folder, read_config(folder))
     for name in (*FILES, *pieces):
         path = (shared if name in vocabularies.FILES else folder) / name
         content = path.read_bytes()
@@ -155,27 +154,7 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def share_vocabulary(folder: Path) -> Path:
-    """Move a checkpoint's vocabulary into a folder beside it, and return that folder.
-
-    For rankers that come with the package: those trained with the same vocabulary then share one copy.
-    """
-    if _config(folder).get("vocabulary") is not None:
-        return _vocabulary_folder(folder, _config(folder))
-    shared = vocabularies.files_fingerprint(folder)
-    beside = folder.with_name(f"vocabulary-{shared[:8]}")
-    if not beside.exists():
-        with written_whole(beside) as unfinished:
-            for name in vocabularies.FILES:
-                shutil.copyfile(folder / name, unfinished / name)
-    config = {**_config(folder), "vocabulary": {"folder": beside.name, "sha256": shared}}
-    _write_config(folder, config)
-    for name in vocabularies.FILES:
-        (folder / name).unlink()
-    return beside
-
-
-def _vocabulary_folder(folder: Path, config: dict[str, Any]) -> Path:
+def vocabulary_folder(folder: Path, config: dict[str, Any]) -> Path:
     """Where the vocabulary's files lie: in the folder itself, beside it, or in the package."""
     if config.get("vocabulary") is None:
         _require(folder, folder, vocabularies.FILES)
@@ -192,12 +171,12 @@ def _require(folder: Path, place: Path, names: Iterable[str]) -> None:
         raise CheckpointError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)}{where}")
 
 
-def _write_config(folder: Path, config: dict[str, Any]) -> None:
+def write_config(folder: Path, config: dict[str, Any]) -> None:
     content = json.dumps(config, indent=1, allow_nan=False) + "\n"
     write_bytes(folder / "config.json", content.encode())
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))

@@ -8,7 +8,6 @@ ranker, by name and hash, in place of ``first``.
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed, Tuned
 from bioqa.models.cascade.speed import kept
-from bioqa.models.encoders.compact import used_pieces, write_compact
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.features.extractor import feature_counts
 from bioqa.models.folders import is_of_kind, put_back, written_whole
@@ -50,37 +48,17 @@ def save(cascade: Cascade, tokeniser: Any, folder: Path, transformer: nn.Module 
     precision, where the cascade reads in bfloat16 and so has only rounded weights.
     """
     with written_whole(folder) as unfinished:
-        _transformer(cascade, transformer).save_pretrained(unfinished / "encoder")
+        transformer_of(cascade, transformer).save_pretrained(unfinished / "encoder")
         tokeniser.save_pretrained(unfinished / "encoder")
         checkpoint.save(cascade.first.checkpoint, unfinished / "first")
-        _write_rest(cascade, unfinished, {})
+        write_rest(cascade, unfinished, {})
 
 
-def save_compact(
-    cascade: Cascade,
-    tokeniser: Any,
-    texts: Iterable[str],
-    folder: Path,
-    transformer: nn.Module | None = None,
-) -> None:
-    """Write the cascade as it is bundled: compact, with the word pieces of ``texts``.
-
-    Raises BioqaError if its first ranker is not a bundled one, or its tokeniser's model is not WordPiece.
-    """
-    first = cascade.first
-    if first.name not in bundled.available() or Reranker.load(first.name).hash != first.hash:
-        raise CascadeError(f"its first ranker {first.name} is not bundled")
-    used = used_pieces(tokeniser, texts)
-    with written_whole(folder) as unfinished:
-        write_compact(_transformer(cascade, transformer), tokeniser, used, unfinished / "encoder")
-        _write_rest(cascade, unfinished, {"first": {"bundled": first.name, "hash": first.hash}})
-
-
-def _transformer(cascade: Cascade, given: nn.Module | None) -> Any:
+def transformer_of(cascade: Cascade, given: nn.Module | None) -> Any:
     return cascade.reader.encoder.transformer if given is None else given
 
 
-def _write_rest(cascade: Cascade, folder: Path, more: dict[str, Any]) -> None:
+def write_rest(cascade: Cascade, folder: Path, more: dict[str, Any]) -> None:
     save_file(_heads(cascade.reader).state_dict(), folder / "head.safetensors")
     config = {
         "format": FORMAT,

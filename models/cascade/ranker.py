@@ -7,7 +7,6 @@ one does not fit, so a longer budget reads all that a shorter one does, and more
 """
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from math import isfinite
@@ -153,12 +152,6 @@ class Cascade:
         self.record = dict(record or {})
         self.fingerprint = fingerprint
         """Hash of the files."""
-
-    def with_budget(self, budget_ms: float) -> "Cascade":
-        """A copy with another budget, over the same models."""
-        changed = copy(self)
-        changed.budget_ms = _budget(budget_ms)
-        return changed
 
     @property
     def hash(self) -> str:

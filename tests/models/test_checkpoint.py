@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from bench.bundling import share_vocabulary
 from bioqa.models import checkpoint
 from bioqa.models.checkpoint import FILES, OWN_FILES, Checkpoint, CheckpointError
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling
@@ -289,7 +290,7 @@ def test_a_failure_in_the_middle_keeps_the_old_one(
 @pytest.fixture
 def sharing(folder: Path) -> Path:
     """The trained checkpoint with its vocabulary beside it."""
-    checkpoint.share_vocabulary(folder)
+    share_vocabulary(folder)
     return folder
 
 
@@ -300,7 +301,7 @@ def test_a_vocabulary_beside_the_checkpoint(
     body = GOLDEN[0].question.body
     for kept, files in ((folder, {*OWN_FILES}), (tmp_path / "soft", {*OWN_FILES, *PIECES_FILES})):
         before = Reranker.load(kept).rank(body, index.search(body))
-        beside = checkpoint.share_vocabulary(kept)
+        beside = share_vocabulary(kept)
         assert beside.parent == tmp_path
         assert {path.name for path in kept.iterdir()} == files
         assert Reranker.load(kept).rank(body, index.search(body)) == before
@@ -317,12 +318,12 @@ def test_a_vocabulary_of_the_package_is_named_and_not_copied(
     before = Reranker.load(folder).rank(body, index.search(body))
     package = tmp_path / "package"
     shutil.copytree(folder, package / "first")
-    place = checkpoint.share_vocabulary(package / "first")
+    place = share_vocabulary(package / "first")
     monkeypatch.setattr("bioqa.models.bundled.WEIGHTS", package)
     checkpoint.save(trained, tmp_path / "slim")
     assert {path.name for path in (tmp_path / "slim").iterdir()} == {*OWN_FILES}
     assert Reranker.load(tmp_path / "slim").rank(body, index.search(body)) == before
-    assert checkpoint.share_vocabulary(tmp_path / "slim") == place
+    assert share_vocabulary(tmp_path / "slim") == place
     other = replace(trained.vocabulary, idf=trained.vocabulary.idf + 1)
     checkpoint.save(replace(trained, vocabulary=other), tmp_path / "other")
     assert {path.name for path in (tmp_path / "other").iterdir()} == {*FILES}
@@ -331,7 +332,7 @@ def test_a_vocabulary_of_the_package_is_named_and_not_copied(
         tmp_path / "slim",
         rf"slim: its vocabulary {place.name} is not beside it, .*: copy the folder {place.name} from where",
     )
-    checkpoint.share_vocabulary(folder)  # beside all of them
+    share_vocabulary(folder)  # beside all of them
     assert Reranker.load(tmp_path / "slim").rank(body, index.search(body)) == before
 
 

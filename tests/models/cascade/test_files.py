@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer
 
+from bench.bundling import save_compact
 from bioqa.models import bundled
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade import files as cascade_files
@@ -137,7 +138,7 @@ def of_soft(tmp_path: Path) -> Cascade:
 def test_a_compact_one_ranks_nearly_as_before(of_soft: Cascade, tmp_path: Path, index: ToyIndex) -> None:
     small = tmp_path / "small"
     tokeniser = AutoTokenizer.from_pretrained(tmp_path / "tiny")
-    cascade_files.save_compact(of_soft, tokeniser, [BODY, *DOCUMENTS[0].abstract.split()], small)
+    save_compact(of_soft, tokeniser, [BODY, *DOCUMENTS[0].abstract.split()], small)
     assert sorted(path.name for path in small.iterdir()) == ["config.json", "encoder", "head.safetensors"]
     loaded = cascade_files.load(small, device="cpu")
     candidates = index.search(BODY)
@@ -157,7 +158,7 @@ def test_a_compact_one_ranks_nearly_as_before(of_soft: Cascade, tmp_path: Path, 
 def test_only_a_cascade_over_a_bundled_ranker_can_be_compact(cascade: Cascade, tmp_path: Path) -> None:
     tokeniser = AutoTokenizer.from_pretrained(tmp_path / "tiny")
     with pytest.raises(CascadeError, match="its first ranker toy is not bundled"):
-        cascade_files.save_compact(cascade, tokeniser, [BODY], tmp_path / "small")
+        save_compact(cascade, tokeniser, [BODY], tmp_path / "small")
     assert not (tmp_path / "small").exists()
 
 

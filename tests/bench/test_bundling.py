@@ -8,7 +8,8 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
-from bioqa.models.encoders.compact import FILE, quantised, read_weights, used_pieces, write_compact
+from bench.bundling import quantised, used_pieces, write_compact
+from bioqa.models.encoders.compact import FILE, read_weights
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.loading import open_encoder
 from bioqa.system.errors import BioqaError
