@@ -3,8 +3,8 @@
     python -m bench.bundling vocabulary CHECKPOINT
     python -m bench.bundling cascade CASCADE OUTPUT --index DIR
 
-A checkpoint's vocabulary moves into a folder beside it, which all that were trained with it share. The encoder
-of a cascade is stored with eight bits, and with the word pieces that the citations of an index have.
+A checkpoint's vocabulary moves into a folder beside it, which all that were trained with it share. The
+encoder of a cascade is stored with eight bits, and with the word pieces that the citations of an index have.
 """
 
 import argparse

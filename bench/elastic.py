@@ -23,7 +23,7 @@ from typing import TypeVar
 import numpy as np
 
 from bench.large_queries import FILTERS
-from bioqa.bioasq.domain import Candidate
+from bioqa.bioasq.domain import DEFAULT_DOCUMENTS, DEPTH, Candidate
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.measures import document_measures
 from bioqa.indexer.loading.elastic_target import ElasticTarget, ledger_name
@@ -111,7 +111,10 @@ class Retrieval:
     def of(cls, index: SearchIndex, questions: Sequence[str], golden: Sequence[Sequence[str]]) -> "Retrieval":
         found = [index.search(question, TOP) for question in questions]
         measures = [
-            (document_measures(gold, urls, 8).recall, document_measures(gold, urls[:10], 8).average_precision)
+            (
+                document_measures(gold, urls, 8).recall,
+                document_measures(gold, urls[:DEPTH], 8).average_precision,
+            )
             for gold, urls in zip(
                 golden, ([c.document.url for c in candidates] for candidates in found), strict=True
             )
@@ -121,7 +124,7 @@ class Retrieval:
     def row(self, name: str, beside: "Retrieval") -> str:
         pairs = list(zip(self.candidates, beside.candidates, strict=True))
         same = fmean(urls(a) == urls(b) for a, b in pairs)
-        first = fmean(urls(a)[:10] == urls(b)[:10] for a, b in pairs)
+        first = fmean(urls(a)[:DEPTH] == urls(b)[:DEPTH] for a, b in pairs)
         shared = fmean(len(set(urls(a)) & set(urls(b))) / max(1, len(a), len(b)) for a, b in pairs)
         p = paired_p(np.array(self.precisions), np.array(beside.precisions))
         return (
@@ -150,7 +153,7 @@ def report_speed(index: SearchIndex, questions: Sequence[str], rounds: int) -> N
     for _ in range(rounds):
         report_times("one by one", lambda q: index.search(q, TOP), questions, 1)
         report_times("with a date limit", lambda q: index.search(q, TOP, LIMIT), questions, 1)
-        report_times("the ten best", lambda q: index.search(q, 10), questions, 1)
+        report_times("the ten best", lambda q: index.search(q, DEFAULT_DOCUMENTS), questions, 1)
         report_times(
             f"{QUESTIONS_PER_REQUEST} together, each",
             lambda some: index.search_many(some, TOP),

@@ -22,7 +22,7 @@ from elasticsearch import Elasticsearch
 from elasticsearch.helpers import streaming_bulk
 from numpy.typing import NDArray
 
-from bioqa.bioasq.domain import PUBMED_URL, Document, Response
+from bioqa.bioasq.domain import DEPTH, PUBMED_URL, Document, Response
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.measures import document_measures
 from bioqa.indexer.medline.events import Upsert
@@ -201,7 +201,7 @@ def measure(client: Elasticsearch, analyser: Analyser, golden: Sequence[Response
         for response, answer in zip(some, answers, strict=True):
             urls = [PUBMED_URL + hit["_id"] for hit in answer["hits"]["hits"]]
             recalls.append(document_measures(response.documents, urls, 8).recall)
-            precisions.append(document_measures(response.documents, urls[:10], 8).average_precision)
+            precisions.append(document_measures(response.documents, urls[:DEPTH], 8).average_precision)
     return Quality(np.array(recalls), np.array(precisions))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from bioqa.app.answers.facets import facets_of
 from bioqa.app.settings import MAX_CANDIDATES
+from bioqa.bioasq.domain import DEFAULT_DOCUMENTS
 from bioqa.bioasq.files import read_golden
 from bioqa.indexer.search.filtering.filters import Filters
 from bioqa.indexer.search.tantivy.index import TantivyIndex
@@ -45,7 +46,7 @@ def measured(folder: Path, golden: Path, asked: int = ASKED) -> dict[str, Any]:
         timed(lambda question: index.search(question, TOP), questions)
         found: dict[str, Times] = {
             "top 100": timed(lambda question: index.search(question, TOP), questions),
-            "ten best": timed(lambda question: index.search(question, 10), questions),
+            "ten best": timed(lambda question: index.search(question, DEFAULT_DOCUMENTS), questions),
             "counted": timed(index.count, questions),
             "read": timed(index.read, questions),
         }

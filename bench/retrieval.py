@@ -18,7 +18,7 @@ from typing import Any
 
 import tantivy
 
-from bioqa.bioasq.domain import PUBMED_URL, Document, Response
+from bioqa.bioasq.domain import DEPTH, PUBMED_URL, Document, Response
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.measures import document_measures
 from bioqa.indexer.search.filtering.conditions import HasWords
@@ -96,7 +96,7 @@ def quality(name: str, golden: Sequence[Response], runs: Iterator[list[str]]) ->
     recalls, precisions = [], []
     for response, urls in zip(golden, runs, strict=True):
         recalls.append(document_measures(response.documents, urls, 8).recall)
-        precisions.append(document_measures(response.documents, urls[:10], 8).average_precision)
+        precisions.append(document_measures(response.documents, urls[:DEPTH], 8).average_precision)
     return f"{name:44} recall@{TOP} {fmean(recalls):.4f}   MAP {fmean(precisions):.4f}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bioqa.bioasq.comparison import ComparedSystem, Comparison, Kind
-from bioqa.bioasq.domain import MAX_ITEMS, Response
+from bioqa.bioasq.domain import DEPTH, Response
 from bioqa.bioasq.golden import TYPES
 from bioqa.bioasq.measures import ItemMeasures, QuestionMeasures
 
@@ -28,7 +28,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Mean (recall, precision) of a system's first 1, 2, …, MAX_ITEMS documents."""
+    """Mean (recall, precision) of a system's first 1, 2, …, DEPTH documents."""
 
     system: str
     points: tuple[tuple[float, float], ...]
@@ -76,7 +76,7 @@ def curves(comparison: Comparison) -> list[Curve]:
             system.name,
             tuple(
                 (sum(r for r, _ in at_depth) / len(places), sum(p for _, p in at_depth) / len(places))
-                for depth in range(1, MAX_ITEMS + 1)
+                for depth in range(1, DEPTH + 1)
                 if (at_depth := [_at_depth(comparison.golden[p], system, depth) for p in places])
             ),
         )

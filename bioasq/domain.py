@@ -16,8 +16,20 @@ PUBMED_URL = "http://www.ncbi.nlm.nih.gov/pubmed/"
 """Prefix of a document's URL in a submission. The official evaluator compares whole strings, so no other form
 counts, https included."""
 
+MOST_DOCUMENTS = 10
+"""Documents that a submission may have for a question."""
+
+MOST_SNIPPETS = 10
+"""Snippets that a submission may have for a question."""
+
+DEFAULT_DOCUMENTS, DEFAULT_SNIPPETS = 10, 10
+"""Size of an answer for which nobody has said another."""
+
+DEPTH = 10
+"""How many first documents science looks at: measures (MAP at 10), calibration, agreement between documents."""
+
 MAX_ITEMS = 10
-"""Maximum number of documents, and of snippets, in an answer."""
+"""All of these at once, for what does not say yet which of them it means."""
 
 
 @dataclass(frozen=True, slots=True)

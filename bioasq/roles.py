@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from bioqa.bioasq.domain import MAX_ITEMS, Response
+from bioqa.bioasq.domain import MOST_DOCUMENTS, Response
 from bioqa.bioasq.golden import Golden, Irregularity
 from bioqa.system.errors import BioqaError
 
@@ -11,7 +11,7 @@ FEWEST = 10
 """Golden questions from which on the lengths of lists say whether two files are swapped."""
 
 FULL = 0.8
-"""Share of questions with exactly MAX_ITEMS documents that golden files do not reach, and submissions do."""
+"""Share of questions with MOST_DOCUMENTS documents that golden files do not reach, and submissions do."""
 
 
 def check_golden(golden: Sequence[Response], name: str) -> None:
@@ -39,24 +39,24 @@ def check_pair(
     """Raise BioqaError for files without a common question, and for two that are swapped.
 
     Submissions have full lists, golden files lists of any length. So they are swapped if nearly every
-    question of the first has exactly MAX_ITEMS documents, none has more, and the second's lengths vary or
-    are mostly shorter.
+    question of the first has exactly MOST_DOCUMENTS documents, none has more, and the second's lengths vary
+    or are mostly shorter.
     """
     if not {r.question.id for r in golden} & {r.question.id for r in system}:
         raise BioqaError(f"{golden_name} and {system_name}: have no question in common")
     if len(golden) >= FEWEST and _like_a_submission(golden) and _like_gold(system):
         raise BioqaError(
             f"{golden_name} and {system_name}: are swapped: nearly every question of the first has exactly "
-            f"{MAX_ITEMS} documents, as in a submission; the golden file comes first"
+            f"{MOST_DOCUMENTS} documents, as in a submission; the golden file comes first"
         )
 
 
 def _like_a_submission(responses: Sequence[Response]) -> bool:
     lengths = [len(response.documents) for response in responses]
-    return max(lengths) <= MAX_ITEMS and lengths.count(MAX_ITEMS) >= FULL * len(lengths)
+    return max(lengths) <= MOST_DOCUMENTS and lengths.count(MOST_DOCUMENTS) >= FULL * len(lengths)
 
 
 def _like_gold(responses: Sequence[Response]) -> bool:
     lengths = Counter(len(response.documents) for response in responses)
-    short = sum(count for length, count in lengths.items() if length < MAX_ITEMS)
+    short = sum(count for length, count in lengths.items() if length < MOST_DOCUMENTS)
     return 2 * short > len(responses) or 2 * max(lengths.values()) < len(responses)

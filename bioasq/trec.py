@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from bioqa.bioasq.domain import MAX_ITEMS, PUBMED_URL, Question, Response
+from bioqa.bioasq.domain import MOST_DOCUMENTS, PUBMED_URL, Question, Response
 from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import read_bytes, shown
 
@@ -162,7 +162,7 @@ def run_responses(lines: Sequence[RunLine], questions: Sequence[Question] | None
     them. Raises BioqaError for a question that is not among them, or a document that is not a PMID.
     """
     ranked = {
-        question: [line.document for line in group[:MAX_ITEMS]]
+        question: [line.document for line in group[:MOST_DOCUMENTS]]
         for question, group in evaluated_order(lines).items()
     }
     return _responses(ranked, questions)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bioqa.bioasq.domain import MAX_ITEMS, PUBMED_URL, Question
+from bioqa.bioasq.domain import MOST_DOCUMENTS, MOST_SNIPPETS, PUBMED_URL, Question
 from bioqa.bioasq.golden import SNIPPET_KEYS, TYPES, is_document_url
 from bioqa.system.jsonfile import has_lone_surrogate, shortened, shown
 
@@ -146,17 +146,17 @@ def _echo_faults(entry: Mapping[str, object], question: Question) -> Iterator[Pr
             yield key, f"must be the test set's, {shown(expected)}, not {shown(value)}"
 
 
-def _list_faults(entry: Mapping[str, object], key: str) -> Iterator[Problem]:
+def _list_faults(entry: Mapping[str, object], key: str, most: int) -> Iterator[Problem]:
     value = entry.get(key)
     if isinstance(value, list):
-        if len(value) > MAX_ITEMS:
-            yield key, f"must hold at most {MAX_ITEMS}, not {len(value)}"
+        if len(value) > most:
+            yield key, f"must hold at most {most}, not {len(value)}"
     elif key in entry:
         yield key, f"must be a list, which may be empty, not {shown(value)}"
 
 
 def _document_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
-    yield from _list_faults(entry, "documents")
+    yield from _list_faults(entry, "documents", MOST_DOCUMENTS)
     seen: set[str] = set()
     for position, document in enumerate(_items(entry, "documents")):
         field = f"documents[{position}]"
@@ -180,7 +180,7 @@ def _url_faults(field: str, document: object) -> Iterator[Problem]:
 
 
 def _snippets_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
-    yield from _list_faults(entry, "snippets")
+    yield from _list_faults(entry, "snippets", MOST_SNIPPETS)
     documents = entry.get("documents")
     listed = {item for item in documents if isinstance(item, str)} if isinstance(documents, list) else None
     spans: dict[tuple[str, str], list[_SnippetSpan]] = {}

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bioqa.bioasq.domain import MAX_ITEMS, Document
+from bioqa.bioasq.domain import DEPTH, Document
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration, own_log_weights
 from bioqa.models.arrays import Floats, Ints, concatenate
@@ -28,7 +28,7 @@ def with_support(
 
     A single document has none: there is nothing that could support it.
     """
-    best = ranking.documents[:MAX_ITEMS]
+    best = ranking.documents[:DEPTH]
     if len(best) < 2:
         return ranking
     logs = [own_log_weights(ranked, calibration) for ranked in best]
@@ -38,7 +38,7 @@ def with_support(
     supported = (
         replace(ranked, support=tuple(each.tolist())) for ranked, each in zip(best, found, strict=True)
     )
-    return replace(ranking, documents=(*supported, *ranking.documents[MAX_ITEMS:]))
+    return replace(ranking, documents=(*supported, *ranking.documents[DEPTH:]))
 
 
 def support(

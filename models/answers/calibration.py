@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from bioqa.bioasq.domain import MAX_ITEMS, Response
+from bioqa.bioasq.domain import DEPTH, Response
 from bioqa.bioasq.labels import is_label
 from bioqa.bioasq.overlap import Span, merged_spans
 from bioqa.models.answers.ranking import RankedDocument, Ranking
@@ -42,7 +42,7 @@ class _Case:
 
 def calibrate(rankings: Sequence[Ranking], golden: Sequence[Response]) -> tuple[Calibration, float]:
     """The scalars with the highest mean snippet F1, and that F1. Of equal ones, the first of the grid."""
-    top = [ranking.documents[:MAX_ITEMS] for ranking in rankings]
+    top = [ranking.documents[:DEPTH] for ranking in rankings]
     sentence_mean, sentence_deviation = _moments([s for docs in top for d in docs for s in d.sentence_scores])
     document_deviation = _moments([d.score for docs in top for d in docs])[1]
     cases = [
@@ -117,7 +117,7 @@ def _f1_of_grid(case: _Case) -> Floats:
     shares = np.exp(weights)
     shares /= shares.sum(axis=1, keepdims=True)
     scores = (0.5 * (1 + np.tanh(x / 2)) * shares[:, case.owner]).reshape(size, -1)
-    chosen = np.argsort(-scores, axis=1, kind="stable")[:, :MAX_ITEMS]
+    chosen = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH]
     shared = case.overlaps[chosen].sum(axis=1)
     precision, recall = shared / case.sizes[chosen].sum(axis=1), shared / case.gold_size
     return np.where(shared > 0, 2 * precision * recall / np.maximum(precision + recall, 1e-12), 0.0)

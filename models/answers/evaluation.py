@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bioqa.bioasq.domain import MAX_ITEMS, Response
+from bioqa.bioasq.domain import DEPTH, Response
 from bioqa.bioasq.measures import QuestionMeasures, per_question
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration, select
@@ -35,10 +35,10 @@ def mean_average_precision(relevant_by_rank: Sequence[Booleans], gold_counts: Se
     """Edition 8's document MAP: average precision of the ten best over min(10, gold)."""
     total = 0.0
     for relevant, gold in zip(relevant_by_rank, gold_counts, strict=True):
-        top = relevant[:MAX_ITEMS]
+        top = relevant[:DEPTH]
         hits = np.cumsum(top)
         precision = hits[top] / (np.flatnonzero(top) + 1)
-        total += float(precision.sum()) / max(1, min(MAX_ITEMS, gold))
+        total += float(precision.sum()) / max(1, min(DEPTH, gold))
     return total / max(1, len(relevant_by_rank))
 
 

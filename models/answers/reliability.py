@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bioqa.bioasq.domain import MAX_ITEMS, Response
+from bioqa.bioasq.domain import DEPTH, Response
 from bioqa.bioasq.labels import is_label
 from bioqa.models.answers.labels import sentence_labels
 from bioqa.models.answers.ranking import Ranking
@@ -84,7 +84,7 @@ def scale_from(documents: Judged, sentences: Judged) -> Scale | None:
 def judged_documents(rankings: Sequence[Ranking], golden: Sequence[Response]) -> Judged:
     """All candidates: whether each is among its question's gold documents."""
     rows = [
-        (ranked.score, ranked.document.url in gold, place < MAX_ITEMS)
+        (ranked.score, ranked.document.url in gold, place < DEPTH)
         for ranking, gold in _with_gold(rankings, golden)
         for place, ranked in enumerate(ranking.documents)
     ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bioqa.bioasq.domain import MAX_ITEMS
+from bioqa.bioasq.domain import DEFAULT_DOCUMENTS, DEFAULT_SNIPPETS
 from bioqa.bioasq.labels import is_label
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
 from bioqa.models.answers.scale import Curve, Scale, sigmoid
@@ -36,8 +36,8 @@ class Calibration:
 class SelectionLimits:
     """How much is selected."""
 
-    documents: int = MAX_ITEMS
-    snippets: int = MAX_ITEMS
+    documents: int = DEFAULT_DOCUMENTS
+    snippets: int = DEFAULT_SNIPPETS
     margin: float | None = None
     """Sentences whose log-weight is further below the best one's are left out."""
 
