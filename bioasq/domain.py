@@ -26,7 +26,7 @@ DEFAULT_DOCUMENTS, DEFAULT_SNIPPETS = 10, 10
 """Size of an answer for which nobody has said another."""
 
 DEPTH = 10
-"""How many first documents science looks at: measures (MAP at 10), calibration, agreement between documents."""
+"""How many first documents science looks at: measures (MAP at 10), calibration, agreement of documents."""
 
 MAX_ITEMS = 10
 """All of these at once, for what does not say yet which of them it means."""
