@@ -14,7 +14,6 @@ from bioqa.app.cli import (
     citing,
     comparing,
     demo,
-    document_experiments,
     experiments,
     explaining,
     files,
@@ -62,7 +61,6 @@ for command in (
     training.train_cascade,
 ):
     cli.command()(command)
-document_experiments.register(experiments.experiment)
 cli.add_typer(experiments.experiment, name="experiment")
 cli.add_typer(keys.keys, name="keys")
 cli.add_typer(rankers.rankers, name="ranker")

@@ -1,6 +1,7 @@
-"""Experiments: many systems trained and measured on the same questions, in one table."""
+"""The experiments of the papers: many systems trained and measured on the same questions, in one table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -13,6 +14,7 @@ from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
 from bioqa.app.settings import load_settings
 from bioqa.app.version import version
 from bioqa.system.errors import BioqaError
+from bioqa.system.jsonfile import write_bytes
 
 if TYPE_CHECKING:
     from bioqa.models.experiments.data import ExperimentData
@@ -32,6 +34,14 @@ RunsOption = Annotated[
     Path, typer.Option(metavar="DIR", callback=no_stream, help="Folder for scores of trained rankers.")
 ]
 WorkersOption = Annotated[int, typer.Option(min=1, help="Number of parallel trainings without encoder.")]
+
+PAPERS = {
+    "mcdonald-2018": "McDonald, Brokos and Androutsopoulos 2018",
+    "hui-2018": "Hui, Yates, Berberich and de Melo 2018",
+    "mohan-2017": "Mohan, Fiorini, Kim and Lu 2017",
+}
+"""The experiments that compare documents alone: names, which are commands, and titles. What they are of needs
+torch."""
 
 experiment = typer.Typer(no_args_is_help=True, help="Train and measure many systems; print one table.")
 
@@ -82,8 +92,8 @@ def pappas_2021(
     systems = _systems(encoder, zero_shot, prompt, cascade, share or [])
     data = data_of(index, vocabulary, files)
     Runs(data, runs, numbers, workers, device, _load_ready, version(), say).make(chosen(systems, only or []))
-    made, reference = table_rows(data, runs, numbers, systems, say)
-    _print(published.Results(reference, fingerprints(data, files), made), json)
+    rows, reference = table_rows(data, runs, numbers, systems, say)
+    _print(published.Results("pappas-2021", fingerprints(data, files), rows, reference), json)
 
 
 def _systems(
@@ -170,3 +180,85 @@ def _print(results: "Results", json: bool) -> None:
         print_json(results.as_dict())
     else:
         typer.echo(snippet_tables(results))
+
+
+def _command(name: str) -> Callable[..., None]:
+    def compare_documents(
+        train: TrainOption = None,
+        dev: DevOption = None,
+        test: TestOption = None,
+        index: IndexOption = None,
+        vocabulary: VocabularyOption = None,
+        share: Annotated[
+            list[str] | None,
+            typer.Option("--share", metavar="NAME=N", help="Share of the data for all rows (0: all)."),
+        ] = None,
+        only: OnlyOption = None,
+        seeds: Annotated[
+            str | None,
+            typer.Option(help="Seeds of trained systems, separated by commas; by default the experiment's."),
+        ] = None,
+        runs: RunsOption = Path("runs"),
+        workers: WorkersOption = 2,
+        json: JsonOption = False,
+    ) -> None:
+        from bioqa.app.reports.document_tables import document_tables
+        from bioqa.models.experiments import published
+        from bioqa.models.experiments.document_table import document_rows
+        from bioqa.models.experiments.experiment import chosen
+        from bioqa.models.experiments.papers import EXPERIMENTS
+        from bioqa.models.experiments.running import Runs
+
+        wanted = EXPERIMENTS[name].of_share(share or [])
+        if seeds is not None:
+            wanted = replace(wanted, seeds=tuple(seeds_of(seeds)))
+        files = files_of(train, dev, test or [])
+        if files is None:
+            results = published.read(name)
+        else:
+            data = data_of(index, vocabulary, files)
+            systems = chosen(wanted.systems, only or [])
+            Runs(data, runs, wanted.seeds, workers, code=version(), log=say).make(systems)
+            rows, reranked = document_rows(wanted, data, runs, say)
+            results = published.Results(name, fingerprints(data, files), rows, reranked=reranked)
+        if json:
+            print_json(results.as_dict())
+        else:
+            typer.echo(document_tables(wanted, results))
+
+    return compare_documents
+
+
+def _all_systems(
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            callback=no_stream,
+            help="Folder with NAME.json of each experiment, as --json prints it; by default those published.",
+        ),
+    ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Draw document MAP against milliseconds into this file."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare all systems of the four papers: document MAP, size and time."""
+    from bioqa.app.reports.all_systems import as_dicts, chart, read_all, table
+    from bioqa.app.reports.charts import as_file
+
+    rows = read_all(results)
+    if svg is not None:
+        write_bytes(svg, as_file(chart(rows)).encode())
+        say(f"{svg}: chart written")
+    if json:
+        print_json(as_dicts(rows))
+    else:
+        typer.echo(table(rows))
+
+
+for _name, _title in PAPERS.items():
+    _help = f"Compare all rankers of {_title}: the published tables, or your own with data."
+    experiment.command(_name, help=_help)(_command(_name))
+experiment.command("all")(_all_systems)

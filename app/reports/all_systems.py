@@ -10,7 +10,6 @@ from bioqa.app.reports.charts import Dot, scatter
 from bioqa.app.reports.document_tables import NOT_TRAINED
 from bioqa.app.reports.tables import markdown
 from bioqa.models.experiments import published
-from bioqa.models.experiments.document_table import DocumentRow
 from bioqa.models.experiments.papers import BOUNDS, EXPERIMENTS, SHARED
 from bioqa.models.experiments.results import Row
 from bioqa.system.errors import BioqaError
@@ -51,28 +50,28 @@ def read_all(folder: Path | None = None) -> list[SystemRow]:
             counts = system.name not in BOUNDS and (name, system.name) not in SHARED
             number += counts
             row = SystemRow(number if counts else None, name, system.name)
-            made.append(_with_results(row, found[name].get(system.name)))
+            result = found[name].get(system.name)
+            made.append(_with_results(row, result, documents_only=experiment.documents_only))
     return made
 
 
-def _results(name: str, folder: Path) -> dict[str, Row | DocumentRow]:
-    read = published.read_documents if EXPERIMENTS[name].documents_only else published.read
+def _results(name: str, folder: Path) -> dict[str, Row]:
     try:
-        return {row.system: row for row in read(name, folder).rows}
+        return {row.system: row for row in published.read(name, folder).rows}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BioqaError(f"{folder / name}.json: not the results of {name}: {error}") from error
 
 
-def _with_results(empty: SystemRow, row: Row | DocumentRow | None) -> SystemRow:
+def _with_results(empty: SystemRow, row: Row | None, *, documents_only: bool) -> SystemRow:
     if row is None or COLLECTION not in row.collections:
         return empty
     summary = row.collections[COLLECTION]
     # Parts are the seeds of a row of documents, which cost the same, and the components of another's.
-    documents = isinstance(row, DocumentRow)
-    parts = row.parts[:1] if documents else row.parts
+    parts = row.parts[:1] if documents_only else row.parts
     times = [part["thread_milliseconds"] for part in parts if "thread_milliseconds" in part]
+    shares = [remarks(part, documents_only=documents_only) for part in parts]
     counts = [part.get("share", {}).get("test_questions", 0) for part in parts]
     return SystemRow(
         empty.number,
@@ -83,7 +82,7 @@ def _with_results(empty: SystemRow, row: Row | DocumentRow | None) -> SystemRow:
         summary.deviation[MEASURE],
         sum(part.get("parameters", 0) for part in parts),
         sum(times) if times else None,
-        tuple(dict.fromkeys(words for part in parts if (words := remarks(part, documents_only=documents)))),
+        tuple(dict.fromkeys(filter(None, shares))),
         min(filter(None, counts), default=0),
     )
 

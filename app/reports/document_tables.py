@@ -5,10 +5,10 @@ from typing import Any
 
 from bioqa.app.reports.cells import cell, lettered, remarks
 from bioqa.app.reports.tables import markdown
-from bioqa.models.experiments.document_table import DocumentRow, DocumentSummary
 from bioqa.models.experiments.experiment import Experiment
-from bioqa.models.experiments.published import DocumentResults
+from bioqa.models.experiments.published import Results
 from bioqa.models.experiments.reranking import DEPTH
+from bioqa.models.experiments.results import Row, Summary
 
 TITLES = {"document_map_8": "MAP ed. 8", "pair_accuracy": "PairAccuracy"}
 """Of measures that are not named by what they are."""
@@ -17,7 +17,7 @@ NOT_TRAINED = "not trained here"
 _TESTS = {"randomisation": "approximate randomisation over questions", "t": "Student's t, paired by question"}
 
 
-def document_tables(experiment: Experiment, results: DocumentResults) -> str:
+def document_tables(experiment: Experiment, results: Results) -> str:
     """For each collection means over seeds, and the best seeds with what their differences are worth."""
     marks = lettered(words for row in results.rows for words in _shares(row))
     rows = {row.system: row for row in results.rows}
@@ -32,13 +32,11 @@ def document_tables(experiment: Experiment, results: DocumentResults) -> str:
     return "\n\n".join([*blocks, "\n".join(_notes(experiment, marks, reranked=bool(results.reranked)))])
 
 
-def _collections(results: DocumentResults) -> list[str]:
+def _collections(results: Results) -> list[str]:
     return list(dict.fromkeys(name for row in results.rows for name in row.collections))
 
 
-def _means(
-    experiment: Experiment, rows: Mapping[str, DocumentRow], name: str, marks: Mapping[str, str]
-) -> str:
+def _means(experiment: Experiment, rows: Mapping[str, Row], name: str, marks: Mapping[str, str]) -> str:
     lines = [["system", "seeds", "share", *map(_title, experiment.measures), "parameters", "ms"]]
     for system in experiment.systems:
         row = rows.get(system.name)
@@ -52,7 +50,7 @@ def _means(
     return markdown(lines)
 
 
-def _shares(row: DocumentRow) -> list[str]:
+def _shares(row: Row) -> list[str]:
     """Of all seeds, which have seen the same."""
     return list(dict.fromkeys(words for part in row.parts if (words := remarks(part, documents_only=True))))
 
@@ -63,7 +61,7 @@ def cost(parts: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     return f"{parts[0].get('parameters', 0):,}", f"{min(times):.0f}" if times else ""
 
 
-def _best(experiment: Experiment, rows: Mapping[str, DocumentRow], name: str) -> str:
+def _best(experiment: Experiment, rows: Mapping[str, Row], name: str) -> str:
     lines = [["", "system", *map(_title, experiment.measures)]]
     for system in experiment.systems:
         if (row := rows.get(system.name)) is None:
@@ -80,8 +78,8 @@ def _best(experiment: Experiment, rows: Mapping[str, DocumentRow], name: str) ->
 
 def _significance(
     experiment: Experiment,
-    rows: Mapping[str, DocumentRow],
-    summary: DocumentSummary,
+    rows: Mapping[str, Row],
+    summary: Summary,
     collection: str,
     measure: str,
 ) -> str:

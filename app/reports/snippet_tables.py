@@ -37,7 +37,7 @@ def snippet_tables(results: Results) -> str:
     ]
     if ablations:
         shown.append((f"{collections[0]}, ablations of JPDRMM", ablations, collections[0]))
-    blocks = [f"**{title}**\n\n{_table(rows, name, marks)}" for title, rows, name in shown]
+    blocks = [f"**{title}**\n\n{_table(rows, name, marks, results.reference)}" for title, rows, name in shown]
     notes = [
         f"p: paired, single-tailed, of being better than {results.reference}: "
         "of the pipelines measured in full, the best on dev.",
@@ -47,7 +47,7 @@ def snippet_tables(results: Results) -> str:
     return "\n\n".join([*blocks, "\n".join(notes)])
 
 
-def _table(rows: Iterable[Row], collection: str, marks: Mapping[str, str]) -> str:
+def _table(rows: Iterable[Row], collection: str, marks: Mapping[str, str], reference: str) -> str:
     lines = [["system", "seeds", "share", *MEASURES.values(), "parameters", "ms", *PAIRED.values()]]
     for row in rows:
         if collection not in row.collections:
@@ -58,7 +58,8 @@ def _table(rows: Iterable[Row], collection: str, marks: Mapping[str, str]) -> st
             for name in MEASURES
         ]
         share = "".join(dict.fromkeys(marks[words] for words in _shares(row)))
-        tested = [_p(of_row.p.get(name)) for name in PAIRED]
+        p = of_row.p.get(reference, {})
+        tested = [_p(p.get(name)) for name in PAIRED]
         lines.append([row.system, str(row.seeds), share, *values, *_cost(row), *tested])
     return markdown(lines)
 

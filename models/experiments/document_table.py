@@ -10,83 +10,62 @@ import numpy as np
 from bioqa.bioasq.significance import randomisation_p
 from bioqa.models.arrays import Floats
 from bioqa.models.experiments import baselines, stored_scores
-from bioqa.models.experiments.components import Component, Untrained, described
+from bioqa.models.experiments.components import Untrained, described
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.document_measures import DocumentScores, means, measure_documents
 from bioqa.models.experiments.experiment import Experiment, Test
 from bioqa.models.experiments.reranking import Reranked, rerank_runs
+from bioqa.models.experiments.results import Measured, Row, Run, mean_on_dev, summary
 from bioqa.models.experiments.scoring import Log
 from bioqa.models.experiments.stored_scores import ComponentScores
 from bioqa.models.experiments.systems import System
 from bioqa.models.training.data import Prepared
 from bioqa.models.training.development import PoolScores, document_map
 
-Values = Mapping[str, Mapping[str, float]]
-"""By measure and question id."""
+DEV = "document_map"
+"""What is measured on dev: document MAP of edition 8."""
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRun:
-    """One system from one seed."""
+class ScoredRun:
+    """One system from one seed, with what it was measured from."""
 
-    seed: int
-    dev: float
-    """Document MAP of edition 8 on dev."""
+    run: Run
     scores: Mapping[str, DocumentScores]
-    """By collection."""
-    values: Mapping[str, Values]
     """By collection."""
     record: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentSummary:
-    """A system over its seeds, on one collection."""
-
-    mean: Mapping[str, float]
-    deviation: Mapping[str, float]
-    """Sample standard deviation; 0 for one seed."""
-    best: Mapping[str, float]
-    """Of the seed with the highest document MAP on dev."""
-    p: Mapping[str, Mapping[str, float]]
-    """By reference and measure, of that seed."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
-    """A system's row of a table."""
-
-    system: str
-    kind: str
-    seeds: int
-    dev: float
-    """Mean document MAP of edition 8 on dev."""
-    collections: Mapping[str, DocumentSummary]
-    parts: Sequence[Mapping[str, Any]]
-    """For each seed: settings, share of the data, parameters, speed, hash of the weights, code's version."""
-
-
 def document_rows(
     experiment: Experiment, data: ExperimentData, folder: Path, log: Log = lambda line: None
-) -> tuple[list[DocumentRow], Reranked]:
+) -> tuple[list[Row], Reranked]:
     """Rows of all systems that have scores or need none, in the paper's order; and the re-ranked runs."""
-    runs: dict[str, list[DocumentRun]] = {}
+    scored = {system.name: _scored_runs(experiment, system, data, folder) for system in experiment.systems}
+    runs = {name: [each.run for each in of_system] for name, of_system in scored.items() if of_system}
+    for name, of_system in runs.items():
+        log(f"{name}: {len(of_system)} seeds, dev {mean_on_dev(of_system)[DEV]:.4f}")
+    best = {
+        name: max(of_system, key=lambda each: each.run.dev[DEV])
+        for name, of_system in scored.items()
+        if of_system
+    }
+    rows = []
     for system in experiment.systems:
-        if of_system := _runs(experiment, system, data, folder):
-            runs[system.name] = of_system
-            log(f"{system.name}: {len(of_system)} seeds, dev {_mean_dev(of_system):.4f}")
-    best = {name: max(of_system, key=lambda run: run.dev) for name, of_system in runs.items()}
-    rows = [
-        _row(experiment, system, runs[system.name], best)
-        for system in experiment.systems
-        if system.name in runs
-    ]
+        if system.name in runs:
+            of_system = runs[system.name]
+            summaries = {
+                name: summary(of_system, name, _tested(experiment, system, best, name), best[system.name].run)
+                for name in data.tests
+            }
+            records = [each.record for each in scored[system.name]]
+            dev = mean_on_dev(of_system)
+            rows.append(Row(system.name, system.kind, len(of_system), dev, summaries, records))
     if experiment.reranked not in best:
         return rows, {}
     share = experiment.system(experiment.reranked).sentences.share
     reranked = {
         name: rerank_runs(
-            share.test(questions), {s: run.scores[name] for s, run in best.items()}, experiment.reranked
+            share.test(questions), {s: each.scores[name] for s, each in best.items()}, experiment.reranked
         )
         for name, questions in data.tests.items()
     }
@@ -112,21 +91,22 @@ def paired_test(differences: Floats, test: Test, tails: int) -> Floats:
     return found
 
 
-def _runs(experiment: Experiment, system: System, data: ExperimentData, folder: Path) -> list[DocumentRun]:
+def _scored_runs(
+    experiment: Experiment, system: System, data: ExperimentData, folder: Path
+) -> list[ScoredRun]:
+    """Of each seed that has scores."""
     (component,) = system.components
     if isinstance(component, Untrained):
         record = {**described(component), "parameters": 0}
-        return [_run(experiment, component, 0, data, _ordered(component, data), record)]
-    made = []
+        return [_scored_run(experiment, system, 0, data, _ordered(component, data), record)]
+    runs = []
     for seed in experiment.seeds[: system.seeds]:
         path = stored_scores.file_of(folder, component, seed)
-        if not path.is_file():
-            continue
-        kept = stored_scores.load(path, data)
-        record = {name: value for name, value in kept.record.items() if name != "epochs"}
-        record = {**described(component), **record, "seed": seed}
-        made.append(_run(experiment, component, seed, data, kept, record))
-    return made
+        if path.is_file():
+            kept = stored_scores.load(path, data)
+            record = {**described(component), **kept.brief_record, "seed": seed}
+            runs.append(_scored_run(experiment, system, seed, data, kept, record))
+    return runs
 
 
 def _ordered(component: Untrained, data: ExperimentData) -> ComponentScores:
@@ -141,63 +121,35 @@ def _ordered(component: Untrained, data: ExperimentData) -> ComponentScores:
     )
 
 
-def _run(
+def _scored_run(
     experiment: Experiment,
-    component: Component,
+    system: System,
     seed: int,
     data: ExperimentData,
     kept: ComponentScores,
     record: Mapping[str, Any],
-) -> DocumentRun:
-    share = component.share
+) -> ScoredRun:
+    share = system.sentences.share
     scores = {name: [s.documents for s in of_test] for name, of_test in kept.tests.items()}
-    values = {
-        name: measure_documents(share.test(questions), scores[name], experiment.measures)
-        for name, questions in data.tests.items()
-    }
-    dev = document_map(share.dev(data.dev), [s.documents for s in kept.dev])
-    return DocumentRun(seed, dev, scores, values, record)
+    measured = {}
+    for name, questions in data.tests.items():
+        values = measure_documents(share.test(questions), scores[name], experiment.measures)
+        measured[name] = Measured(means(values), values)
+    dev = {DEV: document_map(share.dev(data.dev), [s.documents for s in kept.dev])}
+    return ScoredRun(Run(system.name, seed, None, dev, measured), scores, record)
 
 
-def _row(
-    experiment: Experiment, system: System, runs: Sequence[DocumentRun], best: Mapping[str, DocumentRun]
-) -> DocumentRow:
-    summaries = {}
-    for name in runs[0].values:
-        of_seeds = [means(run.values[name]) for run in runs]
-        values = {m: np.array([of_seed[m] for of_seed in of_seeds]) for m in experiment.measures}
-        chosen = best[system.name].values[name]
-        summaries[name] = DocumentSummary(
-            {m: _rounded(v.mean()) for m, v in values.items()},
-            {m: _rounded(v.std(ddof=1)) if len(v) > 1 else 0.0 for m, v in values.items()},
-            {m: _rounded(v) for m, v in means(chosen).items()},
-            {
-                other: _tested(experiment, chosen, best[other].values[name])
-                for other in experiment.references
-                if other in best and other != system.name
-            },
-        )
-    return DocumentRow(
-        system.name,
-        system.kind,
-        len(runs),
-        _rounded(_mean_dev(runs)),
-        summaries,
-        [run.record for run in runs],
-    )
-
-
-def _tested(experiment: Experiment, values: Values, others: Values) -> dict[str, float]:
-    differences = np.array(
-        [[values[m][q] - others[m][q] for m in experiment.measures] for q in values[experiment.measures[0]]]
-    )
-    p = paired_test(differences, experiment.test, experiment.tails)
-    return {m: _rounded(value) for m, value in zip(experiment.measures, p, strict=True)}
-
-
-def _mean_dev(runs: Sequence[DocumentRun]) -> float:
-    return float(np.mean([run.dev for run in runs]))
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), 5)
+def _tested(
+    experiment: Experiment, system: System, best: Mapping[str, ScoredRun], collection: str
+) -> dict[str, dict[str, float]]:
+    """p of the best seed's differences from those of the references."""
+    measures = experiment.measures
+    values = best[system.name].run.collections[collection].paired
+    tested = {}
+    for reference in experiment.references:
+        if reference in best and reference != system.name:
+            others = best[reference].run.collections[collection].paired
+            differences = [[values[m][q] - others[m][q] for m in measures] for q in values[measures[0]]]
+            p = paired_test(np.array(differences), experiment.test, experiment.tails)
+            tested[reference] = dict(zip(measures, p.tolist(), strict=True))
+    return tested

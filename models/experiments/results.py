@@ -1,7 +1,7 @@
-"""Measures of a system on each collection, their deviation over seeds, and significance."""
+"""The rows of tables: measures of a system on each collection, their deviation over seeds, and significance."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class Measured:
 
     means: Mapping[str, float]
     paired: Mapping[str, Mapping[str, float]]
-    """PAIRED measures by question id; the AUC by question id and PMID of the gold document."""
+    """What is tested, by measure and question id; the AUC by question id and PMID of the gold document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Run:
 
     system: str
     seed: int | None
-    calibration: Calibration
+    calibration: Calibration | None
+    """None if documents alone are compared."""
     dev: Mapping[str, float]
     collections: Mapping[str, Measured]
 
@@ -87,8 +88,10 @@ class Summary:
     mean: Mapping[str, float]
     deviation: Mapping[str, float]
     """Sample standard deviation; 0 for one seed."""
-    p: Mapping[str, float]
-    """p values of PAIRED measures, of being better than the reference; empty for the reference itself."""
+    p: Mapping[str, Mapping[str, float]]
+    """By reference and measure; none of a system against itself."""
+    best: Mapping[str, float] = field(default_factory=dict)
+    """Of the seed with the highest document MAP on dev, if that is what is tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +102,32 @@ class Row:
     kind: str
     seeds: int
     dev: Mapping[str, float]
+    """Means over seeds."""
     collections: Mapping[str, Summary]
     parts: Sequence[Mapping[str, Any]]
-    """For each component: settings, share of the data, parameters and speed."""
+    """Settings, share of the data, parameters, speed, and more: of each component; where documents alone are
+    compared, of the one component from each seed."""
 
 
-def summary(runs: Sequence[Run], collection: str, reference: Sequence[Run]) -> Summary:
-    """``reference``: runs of the system to compare with; empty for that system itself."""
+def summary(
+    runs: Sequence[Run], collection: str, p: Mapping[str, Mapping[str, float]], best: Run | None = None
+) -> Summary:
+    """``p``: by reference and measure; ``best``: the run that was tested, if it was a single one."""
     measured = [run.collections[collection] for run in runs]
     values = {name: np.array([m.means[name] for m in measured]) for name in measured[0].means}
-    others = [run.collections[collection] for run in reference]
-    paired = [name for name in measured[0].paired if others and name in others[0].paired]
     return Summary(
-        {name: _rounded(v.mean()) for name, v in values.items()},
-        {name: _rounded(v.std(ddof=1)) if len(v) > 1 else 0.0 for name, v in values.items()},
-        {name: _rounded(paired_p(*_pairs(measured, others, name))) for name in paired},
+        rounded({name: v.mean() for name, v in values.items()}),
+        rounded({name: v.std(ddof=1) if len(v) > 1 else 0.0 for name, v in values.items()}),
+        {reference: rounded(of_measures) for reference, of_measures in p.items()},
+        {} if best is None else rounded(best.collections[collection].means),
     )
+
+
+def better_p(runs: Sequence[Run], reference: Sequence[Run], collection: str) -> dict[str, float]:
+    """p of being better than the reference, of the measures that both have by item."""
+    measured, others = ([run.collections[collection] for run in system] for system in (runs, reference))
+    paired = [name for name in measured[0].paired if name in others[0].paired]
+    return {name: paired_p(*_pairs(measured, others, name)) for name in paired}
 
 
 def _pairs(measured: Sequence[Measured], others: Sequence[Measured], name: str) -> tuple[Floats, Floats]:
@@ -148,12 +161,13 @@ def paired_p(system: Floats, reference: Floats, resamples: int = RESAMPLES, seed
 
 
 def mean_on_dev(runs: Sequence[Run]) -> dict[str, float]:
-    return {name: _rounded(_mean([run.dev[name] for run in runs])) for name in runs[0].dev}
+    return rounded({name: _mean([run.dev[name] for run in runs]) for name in runs[0].dev})
 
 
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if len(values) else 0.0
 
 
-def _rounded(value: float) -> float:
-    return round(float(value), 5)
+def rounded(values: Mapping[str, Any]) -> dict[str, float]:
+    """Numbers as tables keep them."""
+    return {name: round(float(value), 5) for name, value in values.items()}

@@ -70,8 +70,7 @@ class Runs:
         if self.code:
             scores = replace(scores, record={**scores.record, "code": self.code})
         stored_scores.save(path, component, seed, self.data, scores)
-        record = {name: v for name, v in scores.record.items() if name != "epochs"}
-        self.log(f"{path.stem}: {record}")
+        self.log(f"{path.stem}: {scores.brief_record}")
 
     def _alone(self, component: Component, seed: int, path: Path) -> ComponentScores:
         if isinstance(component, Ready):

@@ -30,6 +30,11 @@ class ComponentScores:
     record: Mapping[str, Any]
     """Trainable parameters, milliseconds a question, how training went."""
 
+    @property
+    def brief_record(self) -> dict[str, Any]:
+        """The record without its epochs."""
+        return {name: value for name, value in self.record.items() if name != "epochs"}
+
 
 def file_of(folder: Path, component: Component, seed: int) -> Path:
     digest = hashlib.sha256(json.dumps(described(component), sort_keys=True).encode()).hexdigest()

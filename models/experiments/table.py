@@ -7,7 +7,16 @@ from typing import Any
 from bioqa.models.experiments import baselines, stored_scores
 from bioqa.models.experiments.components import Component, Untrained, described
 from bioqa.models.experiments.data import ExperimentData
-from bioqa.models.experiments.results import PAIRED, Row, Run, Scored, mean_on_dev, run_of, summary
+from bioqa.models.experiments.results import (
+    PAIRED,
+    Row,
+    Run,
+    Scored,
+    better_p,
+    mean_on_dev,
+    run_of,
+    summary,
+)
 from bioqa.models.experiments.scoring import Log
 from bioqa.models.experiments.shares import Share
 from bioqa.models.experiments.speed import timing
@@ -55,8 +64,10 @@ def compared(measured: Sequence[MeasuredSystem]) -> tuple[list[Row], str]:
     against = next(runs for system, _, runs in measured if system.name == reference)
     made = []
     for system, records, runs in measured:
-        others = [] if runs is against else against
-        summaries = {name: summary(runs, name, others) for name in runs[0].collections}
+        summaries = {}
+        for name in runs[0].collections:
+            p = {} if runs is against else {reference: better_p(runs, against, name)}
+            summaries[name] = summary(runs, name, p)
         made.append(Row(system.name, system.kind, len(runs), mean_on_dev(runs), summaries, records))
     return made, reference
 
@@ -77,13 +88,9 @@ def _kept(
                 for component, path in zip(system.components, files, strict=True)
             ]
             runs.append(run_of(system.name, seed, *joined(data, kept)))
-            records.append([{**described(component), **_short(scores.record)} for component, scores in kept])
+            records.append([{**described(component), **scores.brief_record} for component, scores in kept])
         if runs:
             yield system, records[0], runs
-
-
-def _short(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name != "epochs"}
 
 
 def reference_of(measured: Sequence[tuple[System, Sequence[Run]]]) -> str:

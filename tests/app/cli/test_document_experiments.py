@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bioqa.app.cli.document_experiments import PAPERS
+from bioqa.app.cli.experiments import PAPERS
 from bioqa.app.reports.all_systems import chart, read_all
 from bioqa.app.reports.charts import as_file
 from bioqa.models.experiments import published
@@ -43,7 +43,7 @@ def test_the_commands_are_the_papers() -> None:
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_kept_results_are_whole(name: str) -> None:
-    results = published.read_documents(name)
+    results = published.read(name)
     experiment = EXPERIMENTS[name]
     stored = json.loads((published.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     assert json.loads(json.dumps(results.as_dict())) == stored

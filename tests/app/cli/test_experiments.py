@@ -60,8 +60,8 @@ def test_the_kept_results_are_whole() -> None:
     assert len(results.data["files"]) == 2 + len(results.rows[0].collections)
     for row in results.rows:
         for of_row in row.collections.values():
-            assert bool(of_row.p) == (row.system not in (results.reference, *LATER))
-            assert all(0 <= p <= 1 for p in of_row.p.values())
+            assert [*of_row.p] == [results.reference] * (row.system not in (results.reference, *LATER))
+            assert all(0 <= p <= 1 for of_measures in of_row.p.values() for p in of_measures.values())
     # As JSON they come back the same.
     assert json.loads(json.dumps(results.as_dict())) == json.loads(
         (published.FOLDER / "pappas-2021.json").read_text(encoding="utf-8")

@@ -3,27 +3,27 @@
 from typing import Any
 
 from bioqa.app.reports.document_tables import document_tables
-from bioqa.models.experiments.document_table import DocumentRow, DocumentSummary
 from bioqa.models.experiments.experiment import Experiment
 from bioqa.models.experiments.papers import EXPERIMENTS
-from bioqa.models.experiments.published import DocumentResults
+from bioqa.models.experiments.published import Results
+from bioqa.models.experiments.results import Row, Summary
 
 HUI = EXPERIMENTS["hui-2018"]
 
 
-def row(system: str, value: float, seeds: int = 1, p: dict[str, float] | None = None) -> DocumentRow:
+def row(system: str, value: float, seeds: int = 1, p: dict[str, float] | None = None) -> Row:
     measures = dict.fromkeys(HUI.measures, value)
     tested = {reference: dict.fromkeys(HUI.measures, each) for reference, each in (p or {}).items()}
-    summary = DocumentSummary(measures, dict.fromkeys(HUI.measures, 0.0125), measures, tested)
+    summary = Summary(measures, dict.fromkeys(HUI.measures, 0.0125), tested, measures)
     part: dict[str, Any] = {
         "parameters": 1234,
         "thread_milliseconds": 20.4,
         "share": {"train_questions": 300, "watched": 60},
     }
-    return DocumentRow(system, "documents", seeds, 0.5, {"test": summary}, [part] * seeds)
+    return Row(system, "documents", seeds, {"document_map": 0.5}, {"test": summary}, [part] * seeds)
 
 
-RESULTS = DocumentResults(
+RESULTS = Results(
     "hui-2018",
     {},
     [
@@ -33,7 +33,7 @@ RESULTS = DocumentResults(
         row("DRMM", 0.75),
         row("K-NRM", 0.25),
     ],
-    {
+    reranked={
         "test": {
             "Co-PACRR": {
                 "simple": 0.125,
@@ -80,4 +80,4 @@ def test_reranked_runs_and_notes() -> None:
 def test_a_single_tailed_test_is_named_so() -> None:
     mohan = EXPERIMENTS["mohan-2017"]
     single = Experiment("m", "M", mohan.systems, mohan.measures, mohan.references, 1, "t")
-    assert "single-tailed, Student's t" in document_tables(single, DocumentResults("m", {}, [], {}))
+    assert "single-tailed, Student's t" in document_tables(single, Results("m", {}, []))

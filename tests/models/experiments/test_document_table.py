@@ -7,8 +7,9 @@ import pytest
 from bioqa.models.arrays import Floats
 from bioqa.models.experiments.components import Untrained
 from bioqa.models.experiments.data import ExperimentData
-from bioqa.models.experiments.document_table import DocumentRow, document_rows, paired_test
+from bioqa.models.experiments.document_table import document_rows, paired_test
 from bioqa.models.experiments.experiment import Experiment, chosen
+from bioqa.models.experiments.results import Row
 from bioqa.models.experiments.running import Runs
 from bioqa.models.experiments.shares import Share
 from bioqa.models.experiments.systems import System, trained
@@ -38,7 +39,7 @@ TOY = Experiment(
 
 def rows_of(
     experiment: Experiment, data: ExperimentData, folder: Path, systems: Sequence[System] | None = None
-) -> dict[str, DocumentRow]:
+) -> dict[str, Row]:
     Runs(data, folder, experiment.seeds, workers=1, code="1.0").make(systems or experiment.systems)
     return {row.system: row for row in document_rows(experiment, data, folder)[0]}
 

@@ -11,6 +11,7 @@ from bioqa.models.experiments.results import (
     PAIRED,
     Measured,
     Run,
+    better_p,
     mean_on_dev,
     paired_p,
     run_of,
@@ -56,15 +57,18 @@ def test_a_summary_is_the_mean_over_seeds_and_their_deviation() -> None:
     same = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     reference = [_run(None, 0.3, same)]
     runs = [_run(1, 0.2, [v + 0.4 for v in same]), _run(2, 0.6, [v + 0.2 for v in same])]
-    of_runs = summary(runs, "test", reference)
+    p = better_p(runs, reference, "test")
+    of_runs = summary(runs, "test", {"other": p}, runs[1])
     for name in MEASURES:
         assert of_runs.mean[name] == pytest.approx(0.4)
         assert of_runs.deviation[name] == pytest.approx(0.4 / 2**0.5, abs=1e-5)
-    assert of_runs.p == pytest.approx(dict.fromkeys(PAIRED, 1 / 64), abs=1e-5)
+    assert p == pytest.approx(dict.fromkeys(PAIRED, 1 / 64))
+    assert of_runs.p["other"] == pytest.approx(p, abs=1e-5)
+    assert of_runs.best == dict.fromkeys(MEASURES, 0.6)
     # Of questions that only one system was measured on, the comparison takes none.
-    assert summary(runs, "test", [_run(None, 0.3, [*same, 9.0, 9.0])]).p == of_runs.p
-    alone = summary(reference, "test", [])
-    assert alone.p == {}
+    assert better_p(runs, [_run(None, 0.3, [*same, 9.0, 9.0])], "test") == p
+    alone = summary(reference, "test", {})
+    assert (alone.p, alone.best) == ({}, {})
     assert set(alone.deviation.values()) == {0.0}
     assert mean_on_dev(runs) == pytest.approx({"document_map": 0.2})
 
@@ -73,6 +77,7 @@ def test_a_run_holds_the_official_measures_after_calibration_on_dev(prepared: li
     dev, test = prepared[:2], prepared[2:]
     scored = [with_sentence_bm25(part, first_stage(part), stemmed=True) for part in (dev, test)]
     run = run_of("BM25", None, (dev, scored[0]), {"test": (test, scored[1])})
+    assert run.calibration is not None
     golden = [q.response for q in test]
     answers = [
         select(ranking, run.calibration).response(gold.question)
