@@ -65,6 +65,9 @@ class ServingIndex:
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         return self._index().get(pmids)
 
+    def state(self) -> str:
+        return self._index().state()
+
     def stats(self) -> IndexStats:
         return self._index().stats()
 

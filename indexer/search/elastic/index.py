@@ -198,16 +198,17 @@ class ElasticIndex:
         return self.synonyms().narrower(heading)
 
     def _ask(
-        self, searches: Sequence[Mapping[str, Any]], preferences: Sequence[str] = ()
+        self, searches: Sequence[Mapping[str, Any]], preferences: Sequence[str] = (), name: str | None = None
     ) -> Sequence[Mapping[str, Any]]:
-        """Make several searches in one request, each with its preference if there are any."""
+        """Make several searches in one request, each with its preference if there are any. ``name``: of the
+        index, if it is not this one's name or alias."""
         lines: list[Mapping[str, Any]] = []
         for search, preferred in zip_longest(searches, preferences):
             header = {} if preferred is None else {"preference": preferred}
             lines += [header | {"allow_partial_search_results": False}, search]
         with engine_errors(self.address):
             answers: list[dict[str, Any]] = self.client.msearch(
-                index=self.address.name, search_type=self._search_type, searches=lines
+                index=name or self.address.name, search_type=self._search_type, searches=lines
             ).body["responses"]
             if len(answers) != len(searches):
                 raise ValueError("not one answer for each search")
@@ -332,6 +333,18 @@ class ElasticIndex:
                     if hit["found"] and not hit["_source"].get("deleted"):
                         documents[hit["_id"]] = from_source(hit["_source"])
         return documents
+
+    def state(self) -> str:
+        with engine_errors(self.address):
+            ((name, description),) = self.client.indices.get(index=self.address.name).body.items()
+            settings = description["settings"]["index"]
+            # The server numbers the writes of each shard from 0. The last number that can be searched is found
+            # without looking at documents.
+            search = {"size": 0, "track_total_hits": False, "aggs": {"write": {"max": {"field": "_seq_no"}}}}
+            shards = range(int(settings["number_of_shards"]))
+            answers = self._ask([search for _ in shards], [f"_shards:{shard}" for shard in shards], name)
+            writes = [answer["aggregations"]["write"]["value"] for answer in answers]
+            return ":".join([settings["uuid"], *("" if last is None else str(int(last)) for last in writes)])
 
     def stats(self) -> IndexStats:
         with engine_errors(self.address):

@@ -1,20 +1,27 @@
 """The folder of an embedded index: tantivy's files and a small description."""
 
+import hashlib
 import json
+import os
 import shutil
 import tempfile
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from bioqa.system.access import keep_access
 from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import write_json
+from bioqa.system.plain import require_plain
 
 FORMAT = 5
 """Incremented when schema, analyser or stored records change, so that no index is misread."""
 
 DESCRIPTION = "bioqa.json"
 TANTIVY_META = "meta.json"
+_MANAGED = ".managed.json"
+_ACCESS = "st_mode", "st_uid", "st_gid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +67,31 @@ class IndexFolder:
         folder = _read(path)
         if not (path / TANTIVY_META).exists():
             raise BioqaError(f"the index in {path} is incomplete; load files into it to complete it")
+        require_plain(path / TANTIVY_META)
         return folder
 
-    def state(self) -> tuple[int, int]:
+    def seen(self) -> tuple[int, int]:
         """Return a value that changes with every commit, by any process: tantivy replaces its meta file each
-        time."""
-        status = (self.path / TANTIVY_META).stat()
+        time. For this process alone: see ``state``."""
+        status = require_plain(self.path / TANTIVY_META)
         return status.st_ino, status.st_mtime_ns
+
+    def state(self) -> str:
+        """Return an identifier of what is committed, the same for every process: tantivy's meta file names
+        all segments by random numbers, and what was deleted in them."""
+        require_plain(self.path / TANTIVY_META)
+        return hashlib.sha256((self.path / TANTIVY_META).read_bytes()).hexdigest()[:16]
+
+    def share(self) -> None:
+        """Let everybody read tantivy's own descriptions who may read the index's. tantivy replaces them by
+        temporary files, which are their owner's alone."""
+        description = self.path / DESCRIPTION
+        wanted = description.stat()
+        for name in (TANTIVY_META, _MANAGED):
+            with suppress(FileNotFoundError), (self.path / name).open("rb") as file:
+                state = os.fstat(file.fileno())
+                if any(getattr(state, field) != getattr(wanted, field) for field in _ACCESS):
+                    _give_access(description, file.fileno())
 
     def size_bytes(self) -> int:
         total = 0
@@ -107,9 +132,19 @@ class Links:
             (self.path / name).unlink(missing_ok=True)
 
 
+def _give_access(old: Path, new: int) -> None:
+    """``keep_access`` as far as this user may. What is another user's, another process writes."""
+    try:
+        keep_access(old, new)
+    except PermissionError:
+        with suppress(PermissionError):
+            os.fchmod(new, old.stat().st_mode & 0o777)
+
+
 def _read(path: Path) -> IndexFolder:
     file = path / DESCRIPTION
     try:
+        require_plain(file)
         description = json.loads(file.read_text(encoding="utf-8"))
         written, joiner = description["format"], description["joiner"]
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -8,9 +8,11 @@ scores of an updated index may differ in the last digits from those of a new one
 import shutil
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from threading import Event as Done
+from threading import Thread
 from types import TracebackType
 from typing import Any, Self
 
@@ -54,6 +56,8 @@ PANIC = "PanicException"
 MAX_RELOADS = 5
 """Attempts to open a consistent state while another process is committing."""
 
+SHARE_EVERY_S = 0.1
+
 HEAP_BYTES = 256_000_000
 WRITER_THREADS = 2
 
@@ -84,7 +88,7 @@ class TantivyIndex:
         self._sizes: Sizes = ()
         self._counted: dict[str, int] = {}
         """Documents with a phrase, as of the last reload."""
-        self._seen = folder.state()
+        self._seen = folder.seen()
         self._reload()
         self._writer: Any = None
         self._uncommitted: dict[int, int | None] = {}
@@ -100,7 +104,9 @@ class TantivyIndex:
         with tantivy_errors(folder):
             if (folder / META).exists():
                 check_footers(folder)
-            return cls(index_folder, tantivy.Index(schema(), str(folder), reuse=True))
+            index = tantivy.Index(schema(), str(folder), reuse=True)
+            index_folder.share()
+            return cls(index_folder, index)
 
     @classmethod
     def open(cls, folder: Path, beside: Path | None = None) -> Self:
@@ -228,6 +234,10 @@ class TantivyIndex:
                 yield document
             last = page[-1][0]
 
+    def state(self) -> str:
+        with tantivy_errors(self._folder.path):
+            return self._folder.state()
+
     def stats(self) -> IndexStats:
         with tantivy_errors(self._folder.path):
             searcher = self._searcher()
@@ -247,12 +257,12 @@ class TantivyIndex:
 
     def _searcher(self) -> Any:
         with tantivy_errors(self._folder.path):
-            state = self._folder.state()
-            if state != self._seen:
+            seen = self._folder.seen()
+            if seen != self._seen:
                 self._reload()
                 self._counted = {}
                 # The state read before reloading, so that a commit in between is noticed by the next call.
-                self._seen = state
+                self._seen = seen
             check_sizes(self._sizes)
             return self._index.searcher()
 
@@ -327,6 +337,7 @@ class TantivyIndex:
                         applied += self._upsert(writer, event)
                     else:
                         applied += self._delete(writer, event)
+                self._folder.share()  # a merge that the last commit began may have ended
         return applied
 
     def lock(self) -> None:
@@ -341,6 +352,7 @@ class TantivyIndex:
         """Make all writes visible and durable."""
         with tantivy_errors(self._folder.path):
             self._open_writer().commit()
+            self._folder.share()
         self._uncommitted.clear()
 
     def rollback(self) -> None:
@@ -359,9 +371,29 @@ class TantivyIndex:
                 if unfinished:
                     # It also ends the merges that the last commit began. They begin again with the next one.
                     writer.rollback()
-                writer.wait_merging_threads()
+                with self._sharing():
+                    writer.wait_merging_threads()
         if self._links is not None:
             self._links.close()
+
+    @contextmanager
+    def _sharing(self) -> Iterator[None]:
+        """Merges that end one after the other make files that others cannot read: share them meanwhile."""
+        done = Done()
+
+        def share() -> None:
+            while not done.wait(SHARE_EVERY_S):
+                with suppress(OSError):
+                    self._folder.share()
+
+        thread = Thread(target=share, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+            self._folder.share()
 
     def _open_writer(self) -> Any:
         if self._links is not None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bioqa.system.errors import BioqaError
+from bioqa.system.plain import require_plain
 
 META = "meta.json"
 
@@ -79,6 +80,7 @@ def damaged(folder: Path, what: str) -> str:
 def files(folder: Path) -> Iterator[Path]:
     """Yield the files that the committed segments may have."""
     try:
+        require_plain(folder / META)
         meta = json.loads((folder / META).read_bytes())
         for segment in meta["segments"]:
             name = segment["segment_id"].replace("-", "")
@@ -93,6 +95,7 @@ def _footer(path: Path) -> _Footer | None:
     """Read a file's footer; None if there is no such file, which tantivy reports itself if it needs it: a
     merge may have removed it meanwhile."""
     try:
+        require_plain(path)
         with path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - _END.size))

@@ -589,3 +589,26 @@ def test_counts_are_of_documents_with_a_word_of_the_question(index: SearchIndex)
     assert index.count("heart of rats") == 2
     assert index.count("heart of rats", Filters(types=("Review",))) == 1
     assert index.count("what is the") == index.count(" ") == 0
+
+
+def test_the_state_changes_with_each_commit_and_only_then(index: SearchIndex) -> None:
+    index.commit()
+    states = [index.state()]
+    for documents in ([document(1), document(2)], [document(1, "Revised.", version=2)]):
+        index.apply(Upsert(d) for d in documents)
+        assert index.state() == states[-1]
+        index.commit()
+        states.append(index.state())
+    index.apply([Delete("2")])
+    index.commit()
+    states.append(index.state())
+    index.search("anything")
+    assert index.state() == states[-1]
+    assert len({*states}) == len(states)
+
+
+def test_the_state_of_two_indexes_is_not_the_same(open_index: OpenIndex) -> None:
+    one, other = open_index(), open_index()
+    for index in (one, other):
+        fill(index, [document(1)])
+    assert one.state() != other.state()

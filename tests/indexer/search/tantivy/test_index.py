@@ -16,7 +16,9 @@ from bioqa.indexer.search.filtering.filters import Filters
 from bioqa.indexer.search.notation.interpretation import interpret
 from bioqa.indexer.search.synonyms import FILE, build
 from bioqa.indexer.search.tantivy import index as tantivy_index
+from bioqa.indexer.search.tantivy.folder import DESCRIPTION
 from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.indexer.search.tantivy.segments import META
 from bioqa.system.errors import BioqaError
 from tests.indexer.documents import document
 from tests.indexer.search.cited import CITED
@@ -319,3 +321,43 @@ def test_what_many_short_runs_write_is_merged(folder: Path) -> None:
     with TantivyIndex.open(folder) as index:
         assert index.stats().documents == 125
         assert index.check() > 0
+
+
+def modes(folder: Path) -> set[int]:
+    return {file.stat().st_mode & 0o777 for file in folder.iterdir() if not file.name.endswith(".lock")}
+
+
+def test_whoever_may_read_the_index_may_read_it_after_each_commit(folder: Path) -> None:
+    with TantivyIndex.create(folder) as index:
+        (folder / DESCRIPTION).chmod(0o640)
+        index.apply([Upsert(document(1))])
+        index.commit()
+        assert (folder / META).stat().st_mode & 0o777 == 0o640
+        index.apply([Upsert(document(2))])
+        index.commit()
+        assert (folder / META).stat().st_mode & 0o777 == 0o640
+    assert (folder / META).stat().st_mode & 0o777 == 0o640
+
+
+def test_all_files_of_an_index_have_one_mode_also_after_merging(folder: Path) -> None:
+    for number in range(1, 20):
+        with TantivyIndex.create(folder) as index:
+            assert len(modes(folder)) == 1
+            index.apply([Upsert(document(number))])
+            index.commit()
+        assert len(modes(folder)) == 1
+
+
+@pytest.mark.parametrize("name", [META, DESCRIPTION])
+def test_a_pipe_is_no_index(folder: Path, name: str) -> None:
+    with TantivyIndex.create(folder) as index:
+        index.apply([Upsert(document(1))])
+        index.commit()
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+        with pytest.raises(BioqaError, match=f"{name} is no plain file"):
+            TantivyIndex.open(folder)
+        if name == META:
+            for act in (index.state, index.stats, lambda: index.search("title"), index.check):
+                with pytest.raises(BioqaError, match="is no plain file"):
+                    act()
