@@ -338,7 +338,7 @@ class ElasticIndex:
         with engine_errors(self.address):
             ((name, description),) = self.client.indices.get(index=self.address.name).body.items()
             settings = description["settings"]["index"]
-            # The server numbers the writes of each shard from 0. The last number that can be searched is found
+            # The server numbers the writes of each shard. The last number that can be searched is found
             # without looking at documents.
             search = {"size": 0, "track_total_hits": False, "aggs": {"write": {"max": {"field": "_seq_no"}}}}
             shards = range(int(settings["number_of_shards"]))

@@ -87,8 +87,8 @@ class IndexFolder:
         temporary files, which are their owner's alone."""
         description = self.path / DESCRIPTION
         wanted = description.stat()
-        for name in (TANTIVY_META, _MANAGED):
-            with suppress(FileNotFoundError), (self.path / name).open("rb") as file:
+        for path in filter(Path.is_file, (self.path / TANTIVY_META, self.path / _MANAGED)):
+            with suppress(FileNotFoundError), path.open("rb") as file:
                 state = os.fstat(file.fileno())
                 if any(getattr(state, field) != getattr(wanted, field) for field in _ACCESS):
                     _give_access(description, file.fileno())
