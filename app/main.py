@@ -1,7 +1,7 @@
 """The HTTP service: the application, its routes, middleware and description."""
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -10,9 +10,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from bioqa.app import observability, web
-from bioqa.app.answers.answering import Answerer, IndexUnavailable, Ranker
-from bioqa.app.answers.engine import RankingProcesses
-from bioqa.app.answers.opening import load_rankers, open_index
+from bioqa.app.answers.answering import IndexUnavailable
+from bioqa.app.answers.engine import Engine, open_engine
 from bioqa.app.answers.service import Service
 from bioqa.app.api import (
     batches,
@@ -61,27 +60,15 @@ UPLOADS = (
 log = logging.getLogger("bioqa")
 
 
-def create_app(
-    settings: Settings | None = None,
-    answerer: Answerer | None = None,
-    further_rankers: Sequence[Ranker] = (),
-) -> FastAPI:
-    """Create the service from settings (None: the environment's), or around a given answerer and rankers.
+def create_app(settings: Settings | None = None, engine: Engine | None = None) -> FastAPI:
+    """Create the service from settings (None: the environment's), or around an engine.
 
     Raises BioqaError if a setting, a ranker, or the folder of batches cannot be used. The index may be
     created later: until then, questions get 503.
     """
     settings = (settings or load_settings()).checked()
-    if answerer is None:
-        configure_logs = partial(logs.configure, settings.log_level, settings.log_format)
-        rankers = (
-            RankingProcesses(settings, configure_logs)
-            if settings.ranking_processes
-            else load_rankers(settings)
-        )
-        service = Service(settings, rankers, partial(open_index, settings))
-    else:
-        service = Service(settings, [answerer.ranker, *further_rankers], lambda: answerer.index)
+    configure_logs = partial(logs.configure, settings.log_level, settings.log_format)
+    service = Service(settings, engine or open_engine(settings, configure_logs))
     app = FastAPI(
         title="bioqa",
         version=version(),

@@ -201,8 +201,7 @@ class Settings(BaseSettings):
         default_factory=_processes,
         ge=0,
         le=64,
-        description="Processes that rank, one question (or batch of questions) each at a time; "
-        "0: the service's own process ranks.",
+        description="Processes that rank, one question each at a time; 0: the service's own process ranks.",
     )
     ranking_threads: int = Field(
         default=1,
@@ -211,14 +210,12 @@ class Settings(BaseSettings):
         description="Number of questions, or batches of them, ranked at the same time "
         "where the service's own process ranks.",
     )
-    retrieval_threads: int = Field(
-        default=4,
-        ge=1,
-        le=64,
-        description="Number of questions for which the index is searched at the same time.",
-    )
     batch_questions: int = Field(
-        default=1, ge=1, le=256, description="Number of waiting questions that are ranked together."
+        default=1,
+        ge=1,
+        le=256,
+        description="Number of waiting questions that are ranked together where the service's own process "
+        "ranks.",
     )
     batch_sentences: int = Field(
         default=10_000,

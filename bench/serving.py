@@ -45,7 +45,9 @@ def main() -> None:
     for ranker in options.ranker or [DEFAULT]:
         for batch in options.batch_questions:
             settings = {"BIOQA_INDEX": options.index, "BIOQA_RANKER": ranker}
-            with served({**settings, "BIOQA_BATCH_QUESTIONS": str(batch)}) as service:
+            if batch > 1:  # processes rank one question each
+                settings |= {"BIOQA_RANKING_PROCESSES": "0", "BIOQA_BATCH_QUESTIONS": str(batch)}
+            with served(settings) as service:
                 Load(service, bodies, 1).run(WARM_UP_S)
                 for clients in options.concurrency:
                     load = Load(service, bodies, clients)

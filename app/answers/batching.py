@@ -1,4 +1,4 @@
-"""A bounded queue whose work is done in batches: waiting jobs that share a key are done together.
+"""A bounded queue with two priorities, whose waiting jobs may be done several at a time.
 
 Plain threads and futures, which belong to no event loop. Cancelling a future before its work has begun
 removes the job from the queue.
@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,8 +30,6 @@ class QueueLimits:
     """Jobs that may wait, for each priority."""
     batch: int = 1
     """Jobs done together at most."""
-    batch_size: int = 10_000
-    """Limit of the sum of their sizes; a single job may be larger."""
 
 
 class AtCapacity(Exception):
@@ -42,8 +40,7 @@ class AtCapacity(Exception):
 class Ticket:
     """A place in the queue, held from admission until the work begins or the caller stops waiting.
 
-    It counts against the capacity before the job itself is submitted: while a question's candidates are being
-    retrieved, its place is already taken.
+    It counts against the capacity before the job itself is submitted.
     """
 
     priority: Priority
@@ -53,21 +50,17 @@ class Ticket:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Job(Generic[Task, Result]):
     ticket: Ticket
-    key: Hashable
-    size: int
     task: Task
     future: "Future[Result]" = field(default_factory=Future)
 
 
 class Batcher(Generic[Task, Result]):
-    """Does tasks of one key together, interactive ones first. A task never waits for others to join it."""
+    """Does tasks, interactive ones first. A task never waits for others to join it."""
 
     def __init__(
         self, work: Callable[[Sequence[Task]], Sequence[Result | Exception]], limits: QueueLimits
     ) -> None:
-        """``work`` is called with tasks that share one key, and returns one result or exception per task, in
-        order. If it raises, every task of the batch fails.
-        """
+        """``work`` returns one result or exception per task, in order. If it raises, all its tasks fail."""
         self._work = work
         self._limits = limits
         self._lock = threading.Lock()
@@ -116,9 +109,9 @@ class Batcher(Generic[Task, Result]):
             for job in self._withdraw(ticket):
                 job.future.cancel()
 
-    def submit(self, ticket: Ticket, key: Hashable, size: int, task: Task) -> "Future[Result]":
+    def submit(self, ticket: Ticket, task: Task) -> "Future[Result]":
         """Queue a task for the holder of a ticket, who may submit one."""
-        job: _Job[Task, Result] = _Job(ticket, key, size, task)
+        job: _Job[Task, Result] = _Job(ticket, task)
         with self._lock:
             refusal = self._refusal
             if refusal is None:
@@ -196,20 +189,13 @@ class Batcher(Generic[Task, Result]):
         self._seconds = each if not self._seconds else 0.8 * self._seconds + 0.2 * each
 
     def _next_batch(self) -> list[_Job[Task, Result]]:
-        """The first job in the queue and later ones with its key, as many as the limits allow."""
+        """The first jobs of the queue whose turn it is, as many as the limits allow."""
         queue = self._next_queue()
         batch: list[_Job[Task, Result]] = []
-        size = 0
-        for job in list(queue):
-            fits = not batch or (job.key == batch[0].key and size + job.size <= self._limits.batch_size)
-            if not fits:
-                continue
-            queue.remove(job)
+        while queue and len(batch) < self._limits.batch:
+            job = queue.popleft()
             if job.future.set_running_or_notify_cancel():
                 batch.append(job)
-                size += job.size
-            if len(batch) == self._limits.batch:
-                break
         return batch
 
     def _next_queue(self) -> deque[_Job[Task, Result]]:

@@ -1,15 +1,17 @@
-"""Ranking processes: each has the rankers and the index, and turns questions into answers.
+"""Where questions are answered: in processes of their own, or in this one.
 
-Retrieval is done there too. The candidates of a question are some 170 kB, which would cost more to hand over
-than to fetch, and what a damaged index does to a process is then not done to the service.
+Each place has the rankers and the index. Retrieval is done there too: the candidates of a question are some
+170 kB, which would cost more to hand over than to fetch, and what a damaged index does to a process is then
+not done to the service.
 """
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from bioqa.app.answers.answering import (
     DEFAULT_OPTIONS,
@@ -41,21 +43,6 @@ log = logging.getLogger("bioqa")
 
 
 @dataclass(frozen=True, slots=True)
-class RankerDescription:
-    """A ranker that is loaded in other processes."""
-
-    name: str
-    hash: str
-    config: Mapping[str, Any]
-    calibration: Calibration
-    scale: Scale | None = None
-
-
-def described(ranker: LoadedRanker) -> RankerDescription:
-    return RankerDescription(ranker.name, ranker.hash, ranker.config, ranker.calibration, scale_of(ranker))
-
-
-@dataclass(frozen=True, slots=True)
 class RankingTask:
     """A question, to be answered from the index, or by ranking the texts that came with it."""
 
@@ -66,15 +53,133 @@ class RankingTask:
     asked_at: float = field(default_factory=time.perf_counter)
     """The clock is the same in all processes of one machine."""
     origin: Origin = field(default_factory=origin)
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """What a process is sent: questions for one ranker, or None to be told which rankers there are."""
-
-    tasks: Sequence[RankingTask] | None
     without_ranker: bool = False
     """Answer by BM25: the ranker ended processes that tried."""
+
+
+class Engine(Protocol):
+    """Answers questions. Thread-safe: each call of ``answer`` blocks its thread."""
+
+    index: ReopeningIndex
+    """For what is looked up in this process."""
+    count: int
+    """Calls of ``answer`` that are worked on at the same time; more of them wait."""
+    together: int
+    """Questions that one call should have at most: a GPU ranks several in the time of one."""
+
+    @property
+    def running(self) -> int:
+        """Processes that rank, beside this one."""
+        ...
+
+    @property
+    def replaced(self) -> int:
+        """Processes that died or hung, since the start."""
+        ...
+
+    @property
+    def trouble(self) -> str | None:
+        """Why no question can be answered at the moment; None if questions can."""
+        ...
+
+    def open(self) -> Sequence[LoadedRanker]:
+        """Start, and return the rankers that were loaded, the default one first. Raises BioqaError."""
+        ...
+
+    def answer(self, tasks: Sequence[RankingTask]) -> Sequence[Answer | Exception]:
+        """Return an answer or exception for each question, in order."""
+        ...
+
+    def close(self) -> None:
+        """End what was started; ``open`` starts anew."""
+        ...
+
+
+def open_engine(settings: Settings, configure_logs: Callable[[], None]) -> Engine:
+    """The engine that the settings ask for. Raises BioqaError as ``load_rankers`` does."""
+    if settings.ranking_processes:
+        return RankingProcesses(settings, configure_logs)
+    return start_engine(settings, configure_logs)
+
+
+class LocalEngine:
+    """Answers in the threads that call it: in a ranking process one question at a time, and in the service's
+    own process where a GPU ranks several together.
+    """
+
+    running = 0
+    replaced = 0
+    trouble: str | None = None
+
+    def __init__(
+        self,
+        rankers: Sequence[Ranker],
+        index: ReopeningIndex,
+        *,
+        allow_degraded: bool = True,
+        threads: int = 1,
+        together: int = 1,
+        sentences: int = 10_000,
+    ) -> None:
+        """``sentences``: limit of those of questions that are ranked together; one question may have more."""
+        self.index = index
+        self.count = threads
+        self.together = together
+        self._loaded = rankers
+        self._rankers = {ranker.name: ranker for ranker in rankers}
+        self._allow_degraded = allow_degraded
+        self._sentences = sentences
+
+    def open(self) -> Sequence[Ranker]:
+        return self._loaded
+
+    def close(self) -> None:
+        self.index.close()
+
+    def answer(self, tasks: Sequence[RankingTask]) -> Sequence[Answer | Exception]:
+        set_origin(tasks[0].origin if len(tasks) == 1 else (None, None))
+        outcomes: dict[int, Answer | Exception] = {}
+        waiting: defaultdict[tuple[str, bool], dict[int, Retrieved]] = defaultdict(dict)
+        for place, task in enumerate(tasks):
+            retrieved = self._retrieved(task)
+            if isinstance(retrieved, Retrieved):
+                waiting[task.ranker, task.without_ranker][place] = retrieved
+            else:
+                outcomes[place] = retrieved
+        for (name, without_ranker), questions in waiting.items():
+            for places in self._groups(questions):
+                group = [questions[place] for place in places]
+                answers = self._ranked(self._rankers[name], group, without_ranker=without_ranker)
+                outcomes.update(zip(places, answers, strict=True))
+        return [outcomes[place] for place in range(len(tasks))]
+
+    def _retrieved(self, task: RankingTask) -> Retrieved | Exception:
+        try:
+            return candidates_of(task, self._rankers[task.ranker], self.index)
+        except TooMuchWork:
+            raise
+        except Exception as error:  # noqa: BLE001  # whoever asked gets it
+            return error
+
+    def _groups(self, questions: Mapping[int, Retrieved]) -> Iterator[list[int]]:
+        """Places of questions whose sentences together are within the limit."""
+        group: list[int] = []
+        size = 0
+        for place, retrieved in questions.items():
+            sentences = sum(each.document.sentence_count for each in retrieved.candidates)
+            if group and size + sentences > self._sentences:
+                yield group
+                group, size = [], 0
+            group.append(place)
+            size += sentences
+        yield group
+
+    def _ranked(
+        self, ranker: Ranker, retrieved: Sequence[Retrieved], *, without_ranker: bool
+    ) -> Sequence[Answer | Exception]:
+        if without_ranker:
+            return [_degraded(ranker, each) for each in retrieved]
+        return rank_or_degrade(ranker, retrieved, allow_degraded=self._allow_degraded)
 
 
 def candidates_of(task: RankingTask, ranker: Ranker, index: ReopeningIndex) -> Retrieved:
@@ -116,75 +221,69 @@ def failed(ranker: str) -> RankingFailed:
     return RankingFailed(f"the ranker {ranker} failed", RETRY_AFTER_S)
 
 
-class Engine:
-    """What runs in a ranking process."""
-
-    def __init__(
-        self,
-        rankers: Sequence[Ranker],
-        index: ReopeningIndex,
-        *,
-        allow_degraded: bool,
-    ) -> None:
-        self._rankers = {ranker.name: ranker for ranker in rankers}
-        self._index = index
-        self._allow_degraded = allow_degraded
-
-    def __call__(self, request: _Request) -> list[RankerDescription] | list[Answer | Exception]:
-        if request.tasks is None:
-            return [*map(described, self._rankers.values())]
-        set_origin(request.tasks[0].origin if len(request.tasks) == 1 else (None, None))
-        ranker = self._rankers[request.tasks[0].ranker]
-        retrieved = [self._retrieved(ranker, task) for task in request.tasks]
-        found = [each for each in retrieved if isinstance(each, Retrieved)]
-        ranked = iter(self._ranked(ranker, found, request.without_ranker))
-        return [next(ranked) if isinstance(each, Retrieved) else each for each in retrieved]
-
-    def _retrieved(self, ranker: Ranker, task: RankingTask) -> Retrieved | Exception:
-        try:
-            return candidates_of(task, ranker, self._index)
-        except TooMuchWork:
-            raise
-        except Exception as error:  # noqa: BLE001  # whoever asked gets it
-            return error
-
-    def _ranked(
-        self, ranker: Ranker, retrieved: Sequence[Retrieved], without_ranker: bool
-    ) -> Sequence[Answer | Exception]:
-        if without_ranker:
-            return [_degraded(ranker, each) for each in retrieved]
-        if not retrieved:
-            return []
-        return rank_or_degrade(ranker, retrieved, allow_degraded=self._allow_degraded)
-
-
-def start_engine(settings: Settings, configure_logs: Callable[[], None]) -> Engine:
+def start_engine(settings: Settings, configure_logs: Callable[[], None]) -> LocalEngine:
     """What a ranking process starts with. Raises BioqaError as ``load_rankers`` does."""
     configure_logs()
-    index = ReopeningIndex(partial(open_index, settings))
     # The processes share the cores. Threads of two that wait for each other's cost more than they save.
     rankers = load_rankers(settings, settings.ranking_processes)
-    return Engine(rankers, index, allow_degraded=settings.allow_degraded)
+    return LocalEngine(
+        rankers,
+        ReopeningIndex(partial(open_index, settings)),
+        allow_degraded=settings.allow_degraded,
+        threads=settings.ranking_threads,
+        together=settings.batch_questions,
+        sentences=settings.batch_sentences,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RankerDescription:
+    """A ranker that is loaded in other processes."""
+
+    name: str
+    hash: str
+    config: Mapping[str, Any]
+    calibration: Calibration
+    scale: Scale | None = None
+
+
+def described(ranker: LoadedRanker) -> RankerDescription:
+    return RankerDescription(ranker.name, ranker.hash, ranker.config, ranker.calibration, scale_of(ranker))
+
+
+Start = Callable[[Settings, Callable[[], None]], LocalEngine]
+
+
+def _start_process(
+    start: Start, settings: Settings, configure_logs: Callable[[], None]
+) -> Callable[[RankingTask | None], Any]:
+    return partial(_respond, start(settings, configure_logs))
+
+
+def _respond(engine: LocalEngine, task: RankingTask | None) -> list[RankerDescription] | Answer | Exception:
+    """What a process is asked: a question, or None for the rankers that there are."""
+    return [*map(described, engine.open())] if task is None else engine.answer([task])[0]
 
 
 class RankingProcesses:
-    """Answers questions in processes of their own. Thread-safe: each call blocks its thread."""
+    """Answers questions in processes of their own, each one question at a time."""
+
+    together = 1
 
     def __init__(
-        self,
-        settings: Settings,
-        configure_logs: Callable[[], None],
-        start: Callable[[Settings, Callable[[], None]], Callable[[Any], Any]] = start_engine,
+        self, settings: Settings, configure_logs: Callable[[], None], start: Start = start_engine
     ) -> None:
+        self.index = ReopeningIndex(partial(open_index, settings))
         self.count = settings.ranking_processes
+        self._wait_s = settings.request_timeout_s
         self._limits = TaskLimits(wall_s=HANGING_S + 10 * settings.ranker_budget_ms / 1000)
         self._text_limits = replace(self._limits, cpu_s=settings.max_request_cpu_s)
         self._allow_degraded = settings.allow_degraded
-        starting = partial(start, settings, configure_logs)
-        self._workers: Workers[_Request, Any] = Workers(starting, self.count, name="ranking")
+        starting = partial(_start_process, start, settings, configure_logs)
+        self._workers: Workers[RankingTask | None, Any] = Workers(starting, self.count, name="ranking")
 
     @property
-    def ready(self) -> int:
+    def running(self) -> int:
         return self._workers.ready
 
     @property
@@ -195,46 +294,37 @@ class RankingProcesses:
     def trouble(self) -> str | None:
         return self._workers.trouble
 
-    def open(self) -> list[RankerDescription]:
-        """Start the processes, and return the rankers that they loaded. Raises what loading raised."""
+    def open(self) -> Sequence[RankerDescription]:
         self._workers.open()
-        described: list[RankerDescription] = self._workers.call(_Request(None))
-        return described
+        rankers: list[RankerDescription] = self._workers.call(None)
+        return rankers
 
     def close(self) -> None:
         self._workers.close()
+        self.index.close()
 
-    def answer(self, tasks: Sequence[RankingTask], *, wait_s: float | None) -> Sequence[Answer | Exception]:
-        """An answer or exception for each question; all are for one ranker."""
-        request = _Request(tasks)
-        limits = self._limits if tasks[0].texts is None else self._text_limits
-        try:
-            return self._call(request, limits, wait_s)
-        except TooMuchWork as error:
-            return [error] * len(tasks)
-        except NoWorker as error:
-            log.warning("%s", error)
-            return [failed(tasks[0].ranker)] * len(tasks)
-        except WorkerLost:
-            if len(tasks) > 1:
-                return [self.answer([task], wait_s=wait_s)[0] for task in tasks]
-            return [self._answer_carefully(request, limits, wait_s)]
+    def answer(self, tasks: Sequence[RankingTask]) -> Sequence[Answer | Exception]:
+        return [self._answer(task) for task in tasks]
 
-    def _answer_carefully(
-        self, request: _Request, limits: TaskLimits, wait_s: float | None
-    ) -> Answer | Exception:
+    def _answer(self, task: RankingTask) -> Answer | Exception:
         """One that a process was lost over may have been innocent: once more, then without the ranker."""
-        assert request.tasks is not None
-        ranker = request.tasks[0].ranker
-        for attempt in (request, replace(request, without_ranker=True))[: 1 + self._allow_degraded]:
+        attempts = [task, task]
+        if self._allow_degraded:
+            attempts.append(replace(task, without_ranker=True))
+        for attempt in attempts:
             try:
-                return self._call(attempt, limits, wait_s)[0]
-            except (WorkerLost, NoWorker) as error:
-                log.warning("a question for the ranker %s: %s", ranker, error)
+                answer: Answer | Exception = self._workers.call(
+                    attempt,
+                    limits=self._limits if task.texts is None else self._text_limits,
+                    wait_s=self._wait_s,
+                )
             except TooMuchWork as error:
                 return error
-        return failed(ranker)
-
-    def _call(self, request: _Request, limits: TaskLimits, wait_s: float | None) -> list[Answer | Exception]:
-        answers: list[Answer | Exception] = self._workers.call(request, limits=limits, wait_s=wait_s)
-        return answers
+            except NoWorker as error:
+                log.warning("%s", error)
+                break
+            except WorkerLost as error:
+                log.warning("a question for the ranker %s: %s", task.ranker, error)
+            else:
+                return answer
+        return failed(task.ranker)

@@ -1,51 +1,31 @@
-"""The running service: one index, its rankers, a queue of questions, and the threads that answer them."""
+"""The running service: a queue of questions, and the engine that answers them."""
 
 import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import Context, copy_context
-from dataclasses import dataclass, field
-from typing import Annotated, TypeVar
+from dataclasses import dataclass
+from typing import Annotated
 
 from fastapi import Depends, Request
 
-from bioqa.app.answers.answering import (
-    Answer,
-    IndexUnavailable,
-    Ranker,
-    Retrieved,
-    SearchOptions,
-)
+from bioqa.app.answers.answering import Answer, IndexUnavailable, LoadedRanker, SearchOptions
 from bioqa.app.answers.batching import AtCapacity, Batcher, Priority, QueueLimits, Ticket, whole_seconds
-from bioqa.app.answers.engine import (
-    RankerDescription,
-    RankingProcesses,
-    RankingTask,
-    candidates_of,
-    rank_or_degrade,
-)
+from bioqa.app.answers.engine import Engine, RankingTask
 from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
-from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.answers.reranking import GivenText
 from bioqa.app.answers.similar import similar
 from bioqa.app.answers.supervision import Watched
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Document, Question
-from bioqa.indexer.search.base import IndexStats, SearchIndex
+from bioqa.indexer.search.base import IndexStats
 from bioqa.system.errors import BioqaError
-
-SENTENCES = 10
-"""Of a candidate, about: how large a question is before its candidates are known."""
 
 MOST_EXPLANATIONS = 8
 """Being made, or waiting for a place."""
 
 log = logging.getLogger("bioqa")
-
-Result = TypeVar("Result")
 
 
 class UnknownRanker(BioqaError):
@@ -90,32 +70,16 @@ class _Request:
     """Why it gets no answer: its other questions are then cancelled, and counted under this reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class _LocalTask:
-    """A question with its candidates, and the ranker it is for: ranked in this process."""
-
-    ranker: Ranker
-    retrieved: Retrieved
-    context: Context = field(default_factory=copy_context)
-    """Context of the originating request, so that log lines carry its request id."""
-
-
 class Service:
     """Answers questions that wait in one ``queue``; ``counts`` and ``observers`` are for monitoring."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        rankers: Sequence[Ranker] | RankingProcesses,
-        open_index: Callable[[], SearchIndex],
-    ) -> None:
-        """The first ranker is the default. Raises BioqaError if two have one name, or if the processes cannot
-        be started.
+    def __init__(self, settings: Settings, engine: Engine) -> None:
+        """Open the engine, whose first ranker is the default. Raises BioqaError as that does, and if two
+        rankers have one name.
         """
         self.settings = settings
-        self.processes = rankers if isinstance(rankers, RankingProcesses) else None
-        loaded: Sequence[Ranker | RankerDescription]
-        loaded = rankers.open() if isinstance(rankers, RankingProcesses) else rankers
+        self.engine = engine
+        loaded = engine.open()
         self.rankers = {ranker.name: ranker for ranker in loaded}
         if len(self.rankers) < len(loaded):
             names = ", ".join(ranker.name for ranker in loaded)
@@ -127,18 +91,11 @@ class Service:
         self.watched: list[Watched] = []
         """Background tasks, and other parts, without which the service is not ready."""
         self.draining = False
-        limits = QueueLimits(
-            threads=self.rankings,
-            capacity=settings.queue_capacity,
-            batch=settings.batch_questions,
-            batch_size=settings.batch_sentences,
-        )
-        self.queue: Batcher[_LocalTask | RankingTask, Answer] = Batcher(self._rank, limits)
-        self._index = ReopeningIndex(open_index)
+        limits = QueueLimits(engine.count, settings.queue_capacity, engine.together)
+        self.queue: Batcher[RankingTask, Answer] = Batcher(engine.answer, limits)
         self._requests = 0
         self._explanations = 0
-        self._explaining = asyncio.Semaphore(max(1, self.rankings // 2))
-        self._retrievers = self._new_retrievers()
+        self._explaining = asyncio.Semaphore(max(1, engine.count // 2))
 
     async def answer(
         self,
@@ -223,8 +180,8 @@ class Service:
         Raises what ``answer`` raises, except TimedOut; the other questions are then cancelled.
         """
         chosen = self.ranker_named(ranker)
-        # Twice the number ranked at once, so that candidates are retrieved while others are ranked.
-        ahead = 2 * self.rankings * self.settings.batch_questions
+        # Twice the number answered at once, so that there is always one that waits.
+        ahead = 2 * self.at_once
         answers, tasks = [], deque[asyncio.Task[Answer]]()
         with self._request(_Request("batch", None, admitted=True)) as request:
             try:
@@ -241,11 +198,11 @@ class Service:
         return answers
 
     @property
-    def rankings(self) -> int:
-        """Questions, or batches of them, that are ranked at the same time."""
-        return self.processes.count if self.processes else self.settings.ranking_threads
+    def at_once(self) -> int:
+        """Questions that are answered at the same time."""
+        return self.engine.count * self.engine.together
 
-    def ranker_named(self, name: str | None) -> Ranker | RankerDescription:
+    def ranker_named(self, name: str | None) -> LoadedRanker:
         """Return the ranker of that name, the default one for None. Raises UnknownRanker."""
         if name is None:
             return self.ranker
@@ -259,20 +216,20 @@ class Service:
 
     def documents(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         """Return documents by PMID, without those missing from the index. Raises IndexUnavailable."""
-        return self._index.ask(lambda index: index.get(pmids))
+        return self.engine.index.ask(lambda index: index.get(pmids))
 
     def similar(self, document: Document, size: int) -> list[Candidate]:
         """Return the articles that are most like it, best first. Raises IndexUnavailable."""
-        return self._index.ask(lambda index: similar(index, document, size))
+        return self.engine.index.ask(lambda index: similar(index, document, size))
 
     def stats(self) -> IndexStats:
         """Raises IndexUnavailable."""
-        return self._index.ask(lambda index: index.stats())
+        return self.engine.index.ask(lambda index: index.stats())
 
     def reasons_not_ready(self) -> list[str]:
         if self.draining:
             return ["the service is draining: it ends when the accepted requests are answered"]
-        if self.processes and (trouble := self.processes.trouble):
+        if trouble := self.engine.trouble:
             log.warning("not ready: %s", trouble)
             return ["no ranking process is running; see the service's log"]
         if reasons := [trouble for each in self.watched if (trouble := each.trouble)]:
@@ -300,11 +257,7 @@ class Service:
     def close(self) -> None:
         """Wait for questions being ranked and fail those that wait. Later questions open everything anew."""
         self.queue.close(_draining())
-        retrievers, self._retrievers = self._retrievers, self._new_retrievers()
-        retrievers.shutdown(cancel_futures=True)
-        if self.processes:
-            self.processes.close()
-        self._index.close()
+        self.engine.close()
         self.draining = False
 
     @contextmanager
@@ -342,29 +295,12 @@ class Service:
         return answer
 
     async def _answer(self, ticket: Ticket, task: RankingTask, timeout_s: float | None) -> Answer:
-        deadline = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
-        queued: _LocalTask | RankingTask = task
-        size = SENTENCES * (task.options.candidates if task.texts is None else len(task.texts))
-        ranker = self.rankers[task.ranker]
-        if not isinstance(ranker, RankerDescription):
-            retrieving = self._retrievers.submit(copy_context().run, candidates_of, task, ranker, self._index)
-            queued = _LocalTask(ranker, await self._result(retrieving, deadline))
-            size = sum(each.document.sentence_count for each in queued.retrieved.candidates)
-        ranking = self.queue.submit(ticket, task.ranker, size, queued)
-        return await self._result(ranking, deadline, finish=True)
-
-    async def _result(
-        self, future: "Future[Result]", deadline: float | None, *, finish: bool = False
-    ) -> Result:
-        """Wait for a result until the deadline; with ``finish``, work that has begun may take longer.
-
-        Raises TimedOut.
-        """
+        """Wait for an answer; work that has begun may take longer than the time limit. Raises TimedOut."""
+        future = self.queue.submit(ticket, task)
         waiting = asyncio.wrap_future(future)
-        left = None if deadline is None else deadline - asyncio.get_running_loop().time()
         try:
-            await asyncio.wait({waiting}, timeout=left)
-            if not waiting.done() and (future.cancel() or not finish):
+            await asyncio.wait({waiting}, timeout=timeout_s)
+            if not waiting.done() and future.cancel():
                 raise TimedOut(
                     "the time for this question was over before it could be ranked", self._retry_after_s()
                 )
@@ -372,29 +308,11 @@ class Service:
         finally:
             waiting.cancel()
 
-    def _rank(self, tasks: Sequence[_LocalTask | RankingTask]) -> Sequence[Answer | Exception]:
-        """Rank questions for one ranker, in a thread of the queue."""
-        local = [task for task in tasks if isinstance(task, _LocalTask)]
-        if not local:
-            assert self.processes is not None
-            given = [task for task in tasks if isinstance(task, RankingTask)]
-            return self.processes.answer(given, wait_s=self.settings.request_timeout_s)
-        run = local[0].context.run if len(local) == 1 else Context().run
-        return run(
-            rank_or_degrade,
-            local[0].ranker,
-            [task.retrieved for task in local],
-            allow_degraded=self.settings.allow_degraded,
-        )
-
     def _retry_after_s(self) -> int:
         return whole_seconds(self.queue.wait_s)
 
     def _full(self) -> QueueFull:
         return QueueFull(f"{self.queue.waiting} questions are waiting already", self._retry_after_s())
-
-    def _new_retrievers(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.settings.retrieval_threads, thread_name_prefix="retrieving")
 
 
 def _draining() -> Draining:

@@ -111,6 +111,8 @@ def _serve(server: "MCPServer[Any]", settings: Settings, sockets: list[socket.so
 
 @contextlib.contextmanager
 def _backend(settings: Settings, url: str | None, api_key: str | None) -> "Iterator[Backend]":
+    from bioqa.app.answers.engine import LocalEngine
+    from bioqa.app.answers.reopening import ReopeningIndex
     from bioqa.app.answers.service import Service
     from bioqa.app.mcp.backends import LocalBackend, RemoteBackend
 
@@ -121,7 +123,8 @@ def _backend(settings: Settings, url: str | None, api_key: str | None) -> "Itera
     index_location(settings)
     # Stdout carries the protocol: what libraries print while they load must not get there.
     with contextlib.redirect_stdout(sys.stderr):
-        service = Service(settings, [load_ranker(settings)], partial(open_index, settings))
+        index = ReopeningIndex(partial(open_index, settings))
+        service = Service(settings, LocalEngine([load_ranker(settings)], index))
     try:
         yield LocalBackend(service)
     finally:

@@ -49,8 +49,7 @@ Result = TypeVar("Result")
 
 def concurrency(service: Service) -> int:
     """Number of a batch's questions in progress: those being ranked, and as many that wait."""
-    settings = service.settings
-    return min(2 * service.rankings * settings.batch_questions, settings.queue_capacity)
+    return min(2 * service.at_once, service.settings.queue_capacity)
 
 
 class Runner:

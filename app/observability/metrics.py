@@ -111,11 +111,10 @@ class ServiceCollector(Collector):
             ("capacity", queue.capacity, "Questions that may wait, for each priority"),
         ):
             yield GaugeMetricFamily(f"bioqa_queue_{name}", words, value)
-        processes = self._service.processes
-        running, replaced = (processes.ready, processes.replaced) if processes else (0, 0)
-        yield GaugeMetricFamily("bioqa_ranking_processes", "Ranking processes that run", running)
+        engine = self._service.engine
+        yield GaugeMetricFamily("bioqa_ranking_processes", "Ranking processes that run", engine.running)
         yield CounterMetricFamily(
-            "bioqa_ranking_processes_replaced", "Ranking processes that died or hung", replaced
+            "bioqa_ranking_processes_replaced", "Ranking processes that died or hung", engine.replaced
         )
         failures = CounterMetricFamily(
             "bioqa_background_failures", "How often a background task failed", labels=["task"]

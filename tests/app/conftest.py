@@ -16,6 +16,7 @@ from fastapi.testclient import TestClient
 
 from bioqa import app
 from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.cli import main
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
@@ -23,6 +24,7 @@ from bioqa.bioasq.domain import Document, Part, Sentence
 from bioqa.indexer.loading.run import load
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
+from tests.app.engines import Kept, no_logs, start
 from tests.app.rankers import LexicalRanker
 from tests.app.withdrawn import marked
 
@@ -107,8 +109,16 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def application(answerer: Answerer) -> FastAPI:
-    return create_app(Settings(max_question_characters=300, max_batch_questions=5), answerer)
+def engine(index_folder: Path) -> Iterator[Engine]:
+    """Questions are answered as they are where the service runs: in a process, which all tests share."""
+    kept = Kept(Settings(index=str(index_folder), ranking_processes=1), no_logs, start)
+    yield kept
+    kept.end()
+
+
+@pytest.fixture(scope="session")
+def application(engine: Engine) -> FastAPI:
+    return create_app(Settings(max_question_characters=300, max_batch_questions=5), engine)
 
 
 @pytest.fixture(scope="session")

@@ -8,16 +8,16 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 
 
 @contextmanager
-def serving(answerer: Answerer) -> Iterator[str]:
+def serving(engine: Engine) -> Iterator[str]:
     """Its address, on a port of this machine."""
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create_app(Settings(), answerer), log_config=None, ws="none")
+    config = uvicorn.Config(create_app(Settings(), engine), log_config=None, ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()

@@ -14,6 +14,7 @@ from bioqa.indexer.medline.packed import packed
 from bioqa.indexer.search.records import encode
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.conftest import Run, document
+from tests.app.engines import local
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import is_problem
 from tests.app.web.html import BROWSER, read, texts
@@ -41,7 +42,7 @@ def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(damaged: Path) -> Iterator[TestClient]:
-    app = create_app(Settings(), Answerer(TantivyIndex.open(damaged), LexicalRanker()))
+    app = create_app(Settings(), local(Answerer(TantivyIndex.open(damaged), LexicalRanker())))
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
 

@@ -12,7 +12,6 @@ import httpx2
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
-from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Question
@@ -22,6 +21,7 @@ from bioqa.indexer.opening import open_index, open_target
 from bioqa.indexer.search.elastic.address import Access
 from bioqa.models.answers.ranking import Ranking
 from tests.app.conftest import SAMPLE
+from tests.app.engines import over
 from tests.app.jobs.test_restart import QUESTIONS
 from tests.app.jobs.waiting import until
 from tests.app.rankers import LexicalRanker
@@ -66,8 +66,7 @@ def test_an_elasticsearch_that_is_killed_and_comes_back(own_server: None, tmp_pa
 
 def serving(where: str, data: Path) -> TestClient:
     open_pool = partial(open_index, where, ACCESS)
-    app = create_app(Settings(data_dir=data), Answerer(open_pool(), SlowRanker()))
-    app.state.service._index = ReopeningIndex(open_pool)
+    app = create_app(Settings(data_dir=data), over(open_pool, SlowRanker()))
     return TestClient(app, raise_server_exceptions=False)
 
 

@@ -33,12 +33,10 @@ class Gated:
         assert self.gate.wait(30)
         return [ValueError(task) if task == "bad" else task.upper() for task in tasks]
 
-    def put(
-        self, task: str, key: str = "k", size: int = 1, priority: Priority = "interactive"
-    ) -> "Future[str]":
+    def put(self, task: str, priority: Priority = "interactive") -> "Future[str]":
         holding = self.line.enter(priority)
         ticket = holding.__enter__()
-        future = self.line.submit(ticket, key, size, task)
+        future = self.line.submit(ticket, task)
         future.add_done_callback(lambda _: holding.__exit__(None, None, None))
         return future
 
@@ -65,26 +63,17 @@ def test_one_at_a_time_in_order() -> None:
     assert (work.line.waiting, work.line.running) == (0, 0)
 
 
-def test_what_waits_for_the_same_goes_together_within_the_limits() -> None:
-    work = Gated(batch=3, batch_size=10)
-    first = work.block()
-    futures = [
-        first,
-        work.put("a", "x", 4),
-        work.put("b", "y", 1),
-        work.put("c", "x", 7),  # too large beside a
-        work.put("d", "x", 6),
-        work.put("e", "y", 1),
-        work.put("f", "y", 1),
-        work.put("g", "y", 1),  # a fourth
-        work.put("h", "x", 99),  # larger than the limit alone
-    ]
+def test_what_waits_is_done_together_within_the_limit() -> None:
+    work = Gated(batch=3)
+    futures = [work.block(), *(work.put(task) for task in "abcde")]
+    work.put("f", priority="batch").cancel()
+    futures += [work.put("g", priority="batch"), work.put("h", priority="batch")]
     work.gate.set()
     wait(futures, 30)
     work.end()
-    assert work.batches == [["first"], ["a", "d"], ["b", "e", "f"], ["c"], ["g"], ["h"]]
-    assert [f.result() for f in futures] == ["FIRST", *"ABCDEFGH"]
-    assert work.line.batch_sizes == {1: 4, 2: 1, 3: 1}
+    assert work.batches == [["first"], ["a", "b", "c"], ["d", "e"], ["g", "h"]]
+    assert [f.result() for f in futures] == ["FIRST", *"ABCDEGH"]
+    assert work.line.batch_sizes == {1: 1, 2: 2, 3: 1}
 
 
 def test_batch_work_yields_and_is_not_starved() -> None:
@@ -124,7 +113,7 @@ def test_a_place_is_given_back_with_the_work_in_it() -> None:
     work = Gated(capacity=1)
     work.block()
     with work.line.enter("interactive") as ticket:
-        future = work.line.submit(ticket, "k", 1, "left")
+        future = work.line.submit(ticket, "left")
     assert future.cancelled()
     assert work.line.waiting == 0
     after = work.put("after")
@@ -162,7 +151,7 @@ def test_errors_go_to_whom_they_belong() -> None:
 
     line: Batcher[str, str] = Batcher(fail, QueueLimits())
     with line.enter("interactive") as ticket:
-        future = line.submit(ticket, "k", 1, "a")
+        future = line.submit(ticket, "a")
         with pytest.raises(RuntimeError, match="all"):
             future.result(30)
     line.close(RuntimeError("over"))
@@ -200,34 +189,29 @@ def test_the_time_to_wait_is_estimated_from_what_work_took() -> None:
 
 @settings(max_examples=20)
 @given(
-    st.lists(
-        st.tuples(st.sampled_from("xy"), st.integers(0, 5), st.sampled_from(["interactive", "batch"])),
-        max_size=30,
-    ),
+    st.lists(st.sampled_from(["interactive", "batch"]), max_size=30),
     st.integers(1, 3),
     st.integers(1, 5),
 )
 def test_everything_is_done_once_however_it_comes(
-    tasks: list[tuple[str, int, Priority]], threads: int, batch: int
+    priorities: list[Priority], threads: int, batch: int
 ) -> None:
-    done: list[str] = []
+    done: list[int] = []
 
-    def work(names: Sequence[str]) -> Sequence[str]:
-        assert len({name[0] for name in names}) == 1
-        done.extend(names)
-        return names
+    def work(numbers: Sequence[int]) -> Sequence[int]:
+        assert len(numbers) <= batch
+        done.extend(numbers)
+        return numbers
 
-    line: Batcher[str, str] = Batcher(work, QueueLimits(threads=threads, batch=batch, batch_size=7))
+    line: Batcher[int, int] = Batcher(work, QueueLimits(threads=threads, batch=batch))
 
-    def put(number: int) -> str:
-        key, size, priority = tasks[number]
-        with line.enter(priority) as ticket:
-            return line.submit(ticket, key, size, f"{key}{number}").result(30)
+    def put(number: int) -> int:
+        with line.enter(priorities[number]) as ticket:
+            return line.submit(ticket, number).result(30)
 
     with ThreadPoolExecutor(8) as askers:
-        results = [*askers.map(put, range(len(tasks)))]
+        results = [*askers.map(put, range(len(priorities)))]
     line.close(RuntimeError("over"))
-    assert results == [f"{key}{n}" for n, (key, _, _) in enumerate(tasks)]
-    assert sorted(done) == sorted(results)
-    assert sum(n * times for n, times in line.batch_sizes.items()) == len(tasks)
+    assert results == sorted(done) == [*range(len(priorities))]
+    assert sum(n * times for n, times in line.batch_sizes.items()) == len(priorities)
     assert (line.waiting, line.running) == (0, 0)

@@ -8,8 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answer, Answerer, IndexUnavailable, Retrieved, SearchOptions
-from bioqa.app.answers.engine import Engine, RankingProcesses, RankingTask, rank_or_degrade
-from bioqa.app.answers.opening import open_index
+from bioqa.app.answers.engine import LocalEngine, RankingProcesses, RankingTask, rank_or_degrade
 from bioqa.app.answers.refusals import RankingFailed
 from bioqa.app.answers.reranking import GivenText
 from bioqa.app.answers.service import Service
@@ -18,7 +17,7 @@ from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Question
 from bioqa.system.errors import BioqaError
-from tests.app.answers.engines import TellingRanker, no_logs, start, start_over_damage
+from tests.app.engines import TellingRanker, no_logs, start_over_damage, start_telling
 from tests.app.rankers import LexicalRanker
 
 QUESTION = Question("q1", "Does metformin improve cohorts?")
@@ -31,7 +30,7 @@ Make = Callable[..., RankingProcesses]
 def made(index_folder: Path) -> Iterator[Make]:
     opened: list[RankingProcesses] = []
 
-    def make(start: Callable[..., Engine] = start, **given: object) -> RankingProcesses:
+    def make(start: Callable[..., LocalEngine] = start_telling, **given: object) -> RankingProcesses:
         settings = Settings.model_validate({"index": str(index_folder), "ranking_processes": 1, **given})
         processes = RankingProcesses(settings, no_logs, start)
         opened.append(processes)
@@ -47,7 +46,7 @@ def made(index_folder: Path) -> Iterator[Make]:
 def processes(index_folder: Path) -> Iterator[RankingProcesses]:
     """For tests that leave it alive."""
     settings = Settings(index=str(index_folder), ranking_processes=1, max_request_cpu_s=0.5)
-    processes = RankingProcesses(settings, no_logs, start)
+    processes = RankingProcesses(settings, no_logs, start_telling)
     processes.open()
     yield processes
     processes.close()
@@ -64,8 +63,8 @@ def asked(body: str = QUESTION.body) -> RankingTask:
 
 def test_the_answers_are_those_of_one_process(processes: RankingProcesses, answerer: Answerer) -> None:
     questions = [replace(QUESTION, body=f"Does {drug} improve cohorts?") for drug in ("aspirin", "insulin")]
-    alone = [processes.answer([RankingTask("lexical", each)], wait_s=None)[0] for each in questions]
-    together = processes.answer([RankingTask("lexical", each) for each in questions], wait_s=None)
+    alone = [processes.answer([RankingTask("lexical", each)])[0] for each in questions]
+    together = processes.answer([RankingTask("lexical", each) for each in questions])
     for question, first, second in zip(questions, alone, together, strict=True):
         expected = answerer.answer(question)
         assert same(first, expected)
@@ -74,20 +73,22 @@ def test_the_answers_are_those_of_one_process(processes: RankingProcesses, answe
 
 def test_options_reach_the_process(processes: RankingProcesses) -> None:
     task = RankingTask("lexical", QUESTION, SearchOptions(max_documents=3, max_snippets=2, candidates=20))
-    (answer,) = processes.answer([task], wait_s=None)
+    (answer,) = processes.answer([task])
     assert isinstance(answer, Answer)
     assert (len(answer.documents), len(answer.sentences), answer.candidates) == (3, 2, 20)
 
 
 def test_given_texts_are_ranked(processes: RankingProcesses) -> None:
     texts = (GivenText("Warfarin was given."), GivenText("Metformin improved all cohorts."))
-    (answer,) = processes.answer([RankingTask("lexical", QUESTION, texts=texts)], wait_s=None)
+    (answer,) = processes.answer([RankingTask("lexical", QUESTION, texts=texts)])
     assert isinstance(answer, Answer)
     assert [each.document.abstract for each in answer.documents] == [texts[1].text, texts[0].text]
 
 
 def test_the_rankers_are_described(index_folder: Path) -> None:
-    processes = RankingProcesses(Settings(index=str(index_folder), ranking_processes=1), no_logs, start)
+    processes = RankingProcesses(
+        Settings(index=str(index_folder), ranking_processes=1), no_logs, start_telling
+    )
     (ranker,) = processes.open()
     processes.close()
     assert (ranker.name, ranker.hash, ranker.config) == ("lexical", LexicalRanker.hash, LexicalRanker.config)
@@ -95,7 +96,7 @@ def test_the_rankers_are_described(index_folder: Path) -> None:
 
 
 def test_where_the_ranker_fails_bm25_answers(processes: RankingProcesses) -> None:
-    (answer,) = processes.answer([asked("fail metformin")], wait_s=None)
+    (answer,) = processes.answer([asked("fail metformin")])
     assert isinstance(answer, Answer)
     assert answer.degraded
     assert answer.documents
@@ -103,7 +104,7 @@ def test_where_the_ranker_fails_bm25_answers(processes: RankingProcesses) -> Non
 
 def test_one_question_that_kills_its_process_is_answered_without_the_ranker(made: Make) -> None:
     processes = made()
-    killed, fine = processes.answer([asked("die metformin"), asked()], wait_s=60)
+    killed, fine = processes.answer([asked("die metformin"), asked()])
     assert isinstance(killed, Answer)
     assert killed.degraded
     assert isinstance(fine, Answer)
@@ -112,19 +113,19 @@ def test_one_question_that_kills_its_process_is_answered_without_the_ranker(made
 
 
 def test_without_degraded_answers_it_gets_none(made: Make) -> None:
-    (answer,) = made(allow_degraded=False).answer([asked("die metformin")], wait_s=60)
+    (answer,) = made(allow_degraded=False).answer([asked("die metformin")])
     assert isinstance(answer, RankingFailed)
 
 
 def test_an_index_that_kills_processes_leaves_the_service_alive(made: Make) -> None:
     processes = made(start_over_damage)
-    (answer,) = processes.answer([asked()], wait_s=60)
+    (answer,) = processes.answer([asked()])
     assert isinstance(answer, RankingFailed)
 
 
 def test_texts_that_take_too_long_are_refused_and_the_process_stays(processes: RankingProcesses) -> None:
     task = RankingTask("lexical", Question("", "spin"), texts=(GivenText("a"),))
-    (answer,) = processes.answer([task], wait_s=None)
+    (answer,) = processes.answer([task])
     assert isinstance(answer, TooMuchWork)
     assert processes.replaced == 0
 
@@ -134,17 +135,17 @@ def test_a_missing_index_is_told_and_questions_are_answered_when_it_is_there(
 ) -> None:
     place = tmp_path / "index"
     processes = made(index=str(place))
-    (answer,) = processes.answer([asked()], wait_s=None)
+    (answer,) = processes.answer([asked()])
     assert isinstance(answer, IndexUnavailable)
     place.symlink_to(index_folder)
-    (answer,) = processes.answer([asked()], wait_s=None)
+    (answer,) = processes.answer([asked()])
     assert isinstance(answer, Answer)
 
 
 def test_a_ranker_that_cannot_be_loaded_is_told_at_the_start(index_folder: Path) -> None:
     settings = Settings(index=str(index_folder), ranking_processes=1, ranker="no-such-ranker")
     with pytest.raises(BioqaError, match="no-such-ranker"):
-        Service(settings, RankingProcesses(settings, no_logs), lambda: open_index(settings))
+        Service(settings, RankingProcesses(settings, no_logs))
 
 
 def test_the_service_answers_over_processes_as_without(sample_index: Path) -> None:
@@ -168,8 +169,7 @@ def test_without_processes_the_service_is_not_ready(sample_index: Path) -> None:
     app = create_app(Settings(index=str(sample_index), ranking_processes=1))
     with TestClient(app) as client:
         service: Service = app.state.service
-        assert service.processes is not None
-        service.processes.close()
+        service.engine.close()
         answer = client.get("/readyz")
         assert answer.status_code == 503
         assert "no ranking process" in answer.text

@@ -28,6 +28,7 @@ from bioqa.models.answers.ranking import Ranking
 from bioqa.system.errors import BioqaError
 from tests.app.answers.rankers import Broken, Gate, until
 from tests.app.answers.test_answering import AwayIndex
+from tests.app.engines import local, over
 from tests.app.rankers import LexicalRanker
 from tests.app.readings import as_asked
 from tests.app.requests import BODY, TESTSET, is_problem
@@ -39,8 +40,7 @@ def test_without_an_index_questions_get_503_until_there_is_one(tmp_path: Path, i
     def open_index() -> SearchIndex:
         return TantivyIndex.open(folder)
 
-    app = create_app(Settings(), Answerer(TantivyIndex.open(index_folder), LexicalRanker()))
-    app.state.service = Service(Settings(), [LexicalRanker()], open_index)
+    app = create_app(Settings(), over(open_index))
     with TestClient(app, raise_server_exceptions=False) as client:
         for response in (
             client.post("/v1/search", json={"body": BODY}),
@@ -67,7 +67,7 @@ def test_without_an_index_questions_get_503_until_there_is_one(tmp_path: Path, i
 
 def test_a_fault_of_ours_is_a_problem_that_tells_no_secret() -> None:
     broken = Answerer(AwayIndex(RuntimeError(f"secret of {__file__}")), LexicalRanker())  # type: ignore[arg-type]
-    app = create_app(Settings(), broken)
+    app = create_app(Settings(), local(broken))
     with TestClient(app, raise_server_exceptions=False) as client:
         response = client.post("/v1/search", json={"body": BODY})
         assert "secret" not in is_problem(response, 500)["detail"]
@@ -87,7 +87,7 @@ class SlowRanker(LexicalRanker):
 
 def test_health_and_documents_answer_at_once_while_a_model_works(answerer: Answerer) -> None:
     ranker = SlowRanker()
-    app = create_app(Settings(), Answerer(answerer.index, ranker))
+    app = create_app(Settings(), local(Answerer(answerer.index, ranker)))
     with TestClient(app) as client:
         asking = threading.Thread(target=client.post, args=("/v1/search",), kwargs={"json": {"body": BODY}})
         asking.start()
@@ -124,22 +124,21 @@ class StumblingIndex(AwayIndex):
 
 def test_questions_given_up_because_another_failed_count_as_failed_not_as_dropped() -> None:
     index = StumblingIndex(others=7)
-    settings = Settings(batch_questions=4, retrieval_threads=8)
     ranker = SlowRanker()
-    service = Service(settings, [ranker], lambda: index)  # type: ignore[arg-type, return-value]
+    service = Service(Settings(), local(Answerer(index, ranker), threads=8))  # type: ignore[arg-type]
     questions = [Question(str(n), "bad" if n == 0 else "good") for n in range(20)]
     with pytest.raises(RuntimeError, match="secret"):
         asyncio.run(service.answer_all(questions, SearchOptions()))
     ranker.go_on.set()
     service.close()
-    assert (service.counts.failed, service.counts.dropped) == (8, 0)
+    assert (service.counts.failed, service.counts.dropped) == (16, 0)
     assert service.queue.waiting == 0
 
 
 def test_questions_of_a_test_set_whose_client_goes_away_are_dropped() -> None:
     ranker = SlowRanker()
-    index = StumblingIndex(others=1)
-    service = Service(Settings(retrieval_threads=2), [ranker], lambda: index)  # type: ignore[arg-type, return-value]
+    index = StumblingIndex(others=0)
+    service = Service(Settings(), local(Answerer(index, ranker)))  # type: ignore[arg-type]
 
     async def leave() -> None:
         asking = asyncio.create_task(
@@ -159,8 +158,8 @@ def test_questions_of_a_test_set_whose_client_goes_away_are_dropped() -> None:
 
 def test_questions_of_a_test_set_refused_at_the_end_count_as_refused() -> None:
     ranker = SlowRanker()
-    index = StumblingIndex(others=1)
-    service = Service(Settings(retrieval_threads=2), [ranker], lambda: index)  # type: ignore[arg-type, return-value]
+    index = StumblingIndex(others=0)
+    service = Service(Settings(), local(Answerer(index, ranker)))  # type: ignore[arg-type]
 
     async def end() -> None:
         asking = asyncio.create_task(
@@ -187,8 +186,8 @@ QUESTION = Question("q", BODY)
 OPTIONS = SearchOptions()
 
 
-def service_of(answerer: Answerer, *rankers: LexicalRanker, **settings: Any) -> Service:
-    return Service(Settings(**settings), rankers, lambda: answerer.index)
+def service_of(answerer: Answerer, *rankers: LexicalRanker, together: int = 1, **settings: Any) -> Service:
+    return Service(Settings(**settings), over(lambda: answerer.index, *rankers, together=together))
 
 
 def test_two_rankers_of_one_name_are_refused(answerer: Answerer) -> None:
@@ -209,7 +208,7 @@ def asking(app: FastAPI) -> Iterator[tuple[TestClient, ThreadPoolExecutor]]:
 
 def test_a_full_line_refuses_and_empties(answerer: Answerer) -> None:
     gate = Gate()
-    app = create_app(Settings(queue_capacity=2), Answerer(answerer.index, gate))
+    app = create_app(Settings(queue_capacity=2), local(Answerer(answerer.index, gate)))
     service: Service = app.state.service
     with asking(app) as (client, threads):
 
@@ -239,7 +238,7 @@ def test_a_full_line_refuses_and_empties(answerer: Answerer) -> None:
 
 def test_a_question_that_waited_too_long_is_refused_and_not_ranked(answerer: Answerer) -> None:
     gate = Gate()
-    app = create_app(Settings(), Answerer(answerer.index, gate))
+    app = create_app(Settings(), local(Answerer(answerer.index, gate)))
     service: Service = app.state.service
     with asking(app) as (client, threads):
         # Its time is over too, but its ranking has begun.
@@ -327,7 +326,7 @@ def test_a_failing_ranker_leaves_bm25_marked_as_degraded(
     answerer: Answerer, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen: list[Answer] = []
-    app = create_app(Settings(), answerer, [Broken()])
+    app = create_app(Settings(), local(answerer, Broken()))
     app.state.service.observers.append(seen.append)
     with TestClient(app) as client:
         asked = {"body": BODY, "max_documents": 41}
@@ -348,7 +347,7 @@ def test_a_failing_ranker_leaves_bm25_marked_as_degraded(
 
 
 def test_without_leave_to_degrade_a_failing_ranker_is_a_503(answerer: Answerer) -> None:
-    app = create_app(Settings(allow_degraded=False), Answerer(answerer.index, Broken()))
+    app = create_app(Settings(), local(Answerer(answerer.index, Broken()), allow_degraded=False))
     with TestClient(app) as client:
         response = client.post("/v1/search", json={"body": BODY})
         assert "secret" not in is_problem(response, 503)["detail"]
@@ -358,7 +357,7 @@ def test_without_leave_to_degrade_a_failing_ranker_is_a_503(answerer: Answerer) 
 
 def test_draining_answers_what_was_asked_and_nothing_new(answerer: Answerer) -> None:
     gate = Gate()
-    app = create_app(Settings(), Answerer(answerer.index, gate))
+    app = create_app(Settings(), local(Answerer(answerer.index, gate)))
     service: Service = app.state.service
     with asking(app) as (client, threads):
         asked = [
@@ -442,7 +441,7 @@ def test_questions_that_wait_are_ranked_together_and_a_bad_one_harms_itself_alon
     answerer: Answerer,
 ) -> None:
     together = Together()
-    service = service_of(answerer, together, batch_questions=3)
+    service = service_of(answerer, together, together=3)
     bodies = ["statin", "bad aspirin", "metformin", "heparin"]
 
     async def ask() -> list[Answer]:
@@ -484,16 +483,18 @@ class SlowIndex(AwayIndex):
         return []
 
 
-def test_a_slow_index_costs_no_more_than_the_time_allowed() -> None:
+def test_who_waits_for_a_slow_index_waits_no_longer_than_the_time_allowed() -> None:
     index = SlowIndex()
-    app = create_app(Settings(retrieval_threads=1), Answerer(index, LexicalRanker()))  # type: ignore[arg-type]
+    app = create_app(Settings(), local(Answerer(index, LexicalRanker())))  # type: ignore[arg-type]
     service: Service = app.state.service
-    with TestClient(app) as client:
-        for _ in range(2):  # searching, and waiting to search
-            late = client.post("/v1/search", json={"body": BODY, "timeout_ms": 100})
-            assert "time for this question" in is_problem(late, 503)["detail"]
+    asked = {"body": BODY, "timeout_ms": 100}
+    with asking(app) as (client, threads):
+        searching = threads.submit(client.post, "/v1/search", json=asked)
+        until(lambda: service.queue.running)
+        late = client.post("/v1/search", json=asked)
+        assert "time for this question" in is_problem(late, 503)["detail"]
         assert client.get("/healthz").status_code == 200
         assert service.queue.waiting == 0
         index.go_on.set()
-        assert client.post("/v1/search", json={"body": BODY}).json()["documents"] == []
-    assert (service.counts.timed_out, service.counts.answers) == (2, 1)
+        assert searching.result(30).json()["documents"] == []
+    assert (service.counts.timed_out, service.counts.answers) == (1, 1)

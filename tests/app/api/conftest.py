@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 
@@ -15,12 +15,12 @@ SETTINGS = Settings(
 
 
 @pytest.fixture(scope="module")
-def batching(answerer: Answerer) -> Iterator[TestClient]:
-    with TestClient(create_app(SETTINGS, answerer), raise_server_exceptions=False) as client:
+def batching(engine: Engine) -> Iterator[TestClient]:
+    with TestClient(create_app(SETTINGS, engine), raise_server_exceptions=False) as client:
         yield client
 
 
 @pytest.fixture
-def idle(answerer: Answerer) -> TestClient:
+def idle(engine: Engine) -> TestClient:
     """A service that takes batches in and answers none."""
-    return TestClient(create_app(SETTINGS, answerer), raise_server_exceptions=False)
+    return TestClient(create_app(SETTINGS, engine), raise_server_exceptions=False)

@@ -13,7 +13,7 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.api import batches as api
 from bioqa.app.jobs.database import FILE_NAME
 from bioqa.app.main import create_app
@@ -230,9 +230,9 @@ def test_what_was_never_handed_in_is_not_there(idle: TestClient, identifier: str
 
 
 def test_a_broken_file_of_batches_is_a_problem_for_now_and_nothing_else(
-    answerer: Answerer, tmp_path: Path
+    engine: Engine, tmp_path: Path
 ) -> None:
-    app = create_app(Settings(data_dir=tmp_path), answerer)
+    app = create_app(Settings(data_dir=tmp_path), engine)
     client = TestClient(app, raise_server_exceptions=False)
     for path in tmp_path.iterdir():
         path.unlink()
@@ -243,14 +243,14 @@ def test_a_broken_file_of_batches_is_a_problem_for_now_and_nothing_else(
     assert client.post("/v1/search", json={"body": BODY}).status_code == 200
 
 
-def test_a_folder_that_cannot_be_used_is_told_at_the_start(answerer: Answerer, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_used_is_told_at_the_start(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BioqaError, match="cannot be created"):
-        create_app(Settings(data_dir=tmp_path / "file"), answerer)
+        create_app(Settings(data_dir=tmp_path / "file"), engine)
 
 
-def test_what_became_invalid_in_the_file_is_not_handed_out(answerer: Answerer, tmp_path: Path) -> None:
-    app = create_app(Settings(data_dir=tmp_path), answerer)
+def test_what_became_invalid_in_the_file_is_not_handed_out(engine: Engine, tmp_path: Path) -> None:
+    app = create_app(Settings(data_dir=tmp_path), engine)
     with TestClient(app, raise_server_exceptions=False) as client:
         location = client.post(PATH, json=TESTSET).headers["location"]
         finished(client, location)
@@ -263,12 +263,12 @@ def test_what_became_invalid_in_the_file_is_not_handed_out(answerer: Answerer, t
 
 
 @pytest.fixture
-def shared(answerer: Answerer, tmp_path: Path) -> Iterator[Mapping[str, TestClient]]:
+def shared(engine: Engine, tmp_path: Path) -> Iterator[Mapping[str, TestClient]]:
     """Clients of one service: each of a key of that name, and root's, which is an administrator's."""
     path = tmp_path / "keys"
     for name in ("ada", "bob", "root"):
         keyfile.add(path, ApiKey(name, digest(name), role="admin" if name == "root" else None))
-    app = create_app(Settings(api_keys_file=path, max_batches=8), answerer)
+    app = create_app(Settings(api_keys_file=path, max_batches=8), engine)
     with ExitStack() as stack:
         yield {
             name: stack.enter_context(
@@ -324,12 +324,12 @@ def test_the_same_idempotency_key_of_two_keys_is_two_batches(shared: Mapping[str
     assert made[0].json()["id"] == made[2].json()["id"] != made[1].json()["id"]
 
 
-def test_one_key_cannot_take_all_places(answerer: Answerer, tmp_path: Path) -> None:
+def test_one_key_cannot_take_all_places(engine: Engine, tmp_path: Path) -> None:
     path = tmp_path / "keys"
     for name in ("ada", "bob"):
         keyfile.add(path, ApiKey(name, digest(name)))
     # Not started, so that none is ever finished.
-    client = TestClient(create_app(Settings(api_keys_file=path, max_batches=8), answerer))
+    client = TestClient(create_app(Settings(api_keys_file=path, max_batches=8), engine))
     ada = [client.post(PATH, json=TESTSET, headers={"X-API-Key": "ada"}).status_code for _ in range(4)]
     assert ada == [202, 202, 429, 429]
     assert client.post(PATH, json=TESTSET, headers={"X-API-Key": "bob"}).status_code == 202
@@ -354,9 +354,9 @@ def test_the_log_names_the_batch_also_to_who_may_not_see_it(
 
 
 def test_a_deleted_file_of_batches_is_begun_anew_and_a_damaged_one_seen(
-    answerer: Answerer, tmp_path: Path
+    engine: Engine, tmp_path: Path
 ) -> None:
-    with TestClient(create_app(Settings(data_dir=tmp_path), answerer)) as client:
+    with TestClient(create_app(Settings(data_dir=tmp_path), engine)) as client:
         gone = client.post(PATH, json=TESTSET).headers["location"]
         finished(client, gone)
         for path in tmp_path.glob(f"{FILE_NAME}*"):

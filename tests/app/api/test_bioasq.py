@@ -11,6 +11,7 @@ from bioqa.app.settings import Settings
 from bioqa.bioasq.files import parse_golden, parse_testset
 from bioqa.bioasq.validation import validate
 from tests.app.answers.rankers import Broken, Choosy
+from tests.app.engines import local
 from tests.app.requests import TESTSET, fields, is_problem
 
 
@@ -68,7 +69,7 @@ def test_weak_snippets_are_for_those_who_want_them(answerer: Answerer) -> None:
     testset = {"questions": [{"id": "a", "body": body}]}
     numbers = []
     for settings in (Settings(), Settings(weak_snippets=True)):
-        with TestClient(create_app(settings, Answerer(answerer.index, Choosy()))) as client:
+        with TestClient(create_app(settings, local(Answerer(answerer.index, Choosy())))) as client:
             (entry,) = client.post("/v1/bioasq", json=testset).json()["questions"]
             asked: dict[str, str | bool] = {"body": body, "weak_snippets": settings.weak_snippets}
             for alone in (
@@ -81,7 +82,7 @@ def test_weak_snippets_are_for_those_who_want_them(answerer: Answerer) -> None:
 
 
 def test_degraded_answers_of_a_test_set_are_counted_in_a_header(answerer: Answerer) -> None:
-    with TestClient(create_app(Settings(), Answerer(answerer.index, Broken()))) as client:
+    with TestClient(create_app(Settings(), local(Answerer(answerer.index, Broken())))) as client:
         response = client.post("/v1/bioasq", json=TESTSET)
         assert response.status_code == 200
         assert response.headers["bioqa-degraded-answers"] == "3"

@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.api.citations import FEW, written
 from bioqa.app.exports.formats import FORMATS
 from bioqa.app.http.parsers import Parsers
@@ -82,7 +83,7 @@ def test_what_cannot_be_cited(client: TestClient, asked: dict[str, object], fiel
 
 
 def test_many_citations_are_written_in_another_process(
-    answerer: Answerer, monkeypatch: pytest.MonkeyPatch
+    answerer: Answerer, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called = []
     run = Parsers.run
@@ -93,7 +94,7 @@ def test_many_citations_are_written_in_another_process(
 
     monkeypatch.setattr(Parsers, "run", counting)
     pmids = [str(90_000_001 + n) for n in range(FEW + 1)]
-    with TestClient(create_app(Settings(ranking_processes=1), answerer)) as served:
+    with TestClient(create_app(Settings(ranking_processes=1), engine)) as served:
         for count in (FEW, FEW + 1):
             asked = {"pmids": pmids[:count], "format": "vancouver"}
             assert served.post("/v1/citations", json=asked).text == written_here(pmids[:count], answerer)

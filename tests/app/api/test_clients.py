@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.app.answers.answering import Answerer
-from bioqa.indexer.search.tantivy.index import TantivyIndex
-from bioqa.models.reranker import Reranker
+from bioqa.app.answers.engine import open_engine
+from bioqa.app.settings import Settings
+from tests.app.engines import no_logs
 from tests.app.serving import serving
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "clients.md"
@@ -42,7 +42,7 @@ EXAMPLES = examples()
 @pytest.fixture(scope="module")
 def address(index_folder: Path) -> Iterator[str]:
     """A server with the bundled ranker."""
-    with serving(Answerer(TantivyIndex.open(index_folder), Reranker.load())) as address:
+    with serving(open_engine(Settings(index=str(index_folder), ranking_processes=1), no_logs)) as address:
         yield address
 
 

@@ -10,6 +10,7 @@ from bioqa.app.api.documents import MAX_PMIDS
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.validation import validate
+from tests.app.engines import local
 from tests.app.requests import BODY, TESTSET, fields, is_problem
 from tests.app.withdrawn import NOTICE, RETRACTED
 
@@ -70,7 +71,7 @@ def test_bad_lists_are_refused_by_the_place(client: TestClient, asked: object, f
 
 
 def test_a_withdrawn_document_says_so(withdrawing: Answerer) -> None:
-    with TestClient(create_app(Settings(), withdrawing)) as client:
+    with TestClient(create_app(Settings(), local(withdrawing))) as client:
         document = client.get(f"/v1/documents/{RETRACTED}").json()
         answer = client.post("/v1/search", json={"body": BODY}).json()
         written = client.get(f"/v1/citations?pmid={RETRACTED}&format=nbib").text
@@ -88,7 +89,7 @@ def test_a_withdrawn_document_says_so(withdrawing: Answerer) -> None:
 
 
 def test_bioasqs_form_has_no_place_for_it(withdrawing: Answerer) -> None:
-    with TestClient(create_app(Settings(), withdrawing)) as client:
+    with TestClient(create_app(Settings(), local(withdrawing))) as client:
         submission = client.post("/v1/bioasq", json=TESTSET).json()
     assert validate(submission) == []
     assert f"http://www.ncbi.nlm.nih.gov/pubmed/{RETRACTED}" in submission["questions"][0]["documents"]

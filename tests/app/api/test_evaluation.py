@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.api import evaluation
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
@@ -212,8 +212,8 @@ def test_what_would_take_minutes_is_refused(client: TestClient, monkeypatch: pyt
     assert client.post(EVALUATE, json={"golden": spread, "submission": spread}).status_code == 200
 
 
-def test_files_have_a_limit_of_their_own(answerer: Answerer) -> None:
-    app = create_app(Settings(max_body_bytes=1000, max_upload_bytes=5000), answerer)
+def test_files_have_a_limit_of_their_own(engine: Engine) -> None:
+    app = create_app(Settings(max_body_bytes=1000, max_upload_bytes=5000), engine)
     client = TestClient(app, raise_server_exceptions=False)
     spaces = " " * 3000
     assert client.post(VALIDATE, json={"submission": spaces}).status_code == 200

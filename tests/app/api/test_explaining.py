@@ -12,6 +12,7 @@ from bioqa.app.answers.refusals import QueueFull, TimedOut
 from bioqa.app.answers.service import Service
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Question
+from tests.app.engines import local
 from tests.app.requests import BODY, is_problem
 
 EXPLAIN = "/v1/explain"
@@ -68,8 +69,7 @@ class _Blocked(Service):
 
 @pytest.fixture
 def blocked(answerer: Answerer) -> _Blocked:
-    settings = Settings(ranking_processes=0, ranking_threads=4, request_timeout_s=5)
-    made = _Blocked(settings, [answerer.ranker], lambda: answerer.index)
+    made = _Blocked(Settings(request_timeout_s=5), local(answerer, threads=4))
     made.begun = 0
     made.given = answerer.answer(Question("", BODY), DEFAULT_OPTIONS)
     return made

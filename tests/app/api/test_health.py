@@ -2,7 +2,7 @@
 
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 
@@ -12,8 +12,8 @@ def test_a_service_that_is_well(client: TestClient) -> None:
     assert client.get("/readyz").json() == {"ready": True, "reasons": []}
 
 
-def test_a_service_that_drains_is_alive_and_not_ready(answerer: Answerer) -> None:
-    app = create_app(Settings(), answerer)
+def test_a_service_that_drains_is_alive_and_not_ready(engine: Engine) -> None:
+    app = create_app(Settings(), engine)
     app.state.service.drain()
     client = TestClient(app)
     assert client.get("/healthz").json() == {"status": "ok"}

@@ -2,14 +2,14 @@
 
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.app.version import version
 
 
-def test_metrics_can_be_switched_off(answerer: Answerer) -> None:
-    app = create_app(Settings(metrics="off"), answerer)
+def test_metrics_can_be_switched_off(engine: Engine) -> None:
+    app = create_app(Settings(metrics="off"), engine)
     with TestClient(app) as client:
         assert client.get("/metrics").status_code == 404
     assert "/metrics" not in app.openapi()["paths"]

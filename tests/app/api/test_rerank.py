@@ -11,12 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.reranker import Reranker
+from tests.app.engines import local
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import fields, is_problem
 
@@ -33,7 +35,7 @@ TEXTS = [
 def real(index_folder: Path) -> Iterator[TestClient]:
     """With the bundled ranker."""
     answerer = Answerer(TantivyIndex.open(index_folder), Reranker.load())
-    with TestClient(create_app(Settings(), answerer, [LexicalRanker()])) as client:
+    with TestClient(create_app(Settings(), local(answerer, LexicalRanker()))) as client:
         yield client
 
 
@@ -125,7 +127,7 @@ def test_a_ranker_that_has_such_a_name_ranks_itself(answerer: Answerer) -> None:
     class Named(LexicalRanker):
         name = "rerank-v3.5"
 
-    client = TestClient(create_app(Settings(), answerer, [Named()]))
+    client = TestClient(create_app(Settings(), local(answerer, Named())))
     answer = rerank(client, model="rerank-v3.5")
     assert (answer["model"], answer["meta"].get("warnings")) == ("rerank-v3.5", None)
 
@@ -237,8 +239,8 @@ def test_what_is_wrong_is_named(client: TestClient, asked: dict[str, Any], field
     assert fields(is_problem(response, 422)) == [field]
 
 
-def test_too_much_text_is_refused(answerer: Answerer) -> None:
-    with TestClient(create_app(Settings(max_rerank_characters=10), answerer)) as client:
+def test_too_much_text_is_refused(engine: Engine) -> None:
+    with TestClient(create_app(Settings(max_rerank_characters=10), engine)) as client:
         asked = {"query": "a", "documents": ["12345", {"text": "1234", "title": "1"}]}
         assert client.post("/v1/rerank", json=asked).status_code == 200
         asked["documents"][1] = {"text": "1234", "title": "12"}  # type: ignore[index]
@@ -254,7 +256,7 @@ class BrokenRanker(LexicalRanker):
 
 
 def test_where_the_ranker_fails_bm25_ranks_and_the_answer_says_so(answerer: Answerer) -> None:
-    with TestClient(create_app(Settings(), Answerer(answerer.index, BrokenRanker()))) as client:
+    with TestClient(create_app(Settings(), local(Answerer(answerer.index, BrokenRanker())))) as client:
         answer = rerank(client)
         (warning,) = answer["meta"]["warnings"]
         assert "the ranker lexical failed" in warning

@@ -16,6 +16,7 @@ from bioqa.app.http.server import server_of
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from tests.app.answers.rankers import Gate, until
+from tests.app.engines import local
 
 
 class Served:
@@ -27,7 +28,7 @@ class Served:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         settings = Settings(port=self.port, drain_s=drain_s, log_level="warning")
-        app = create_app(settings, Answerer(answerer.index, self.gate))
+        app = create_app(settings, local(Answerer(answerer.index, self.gate)))
         self.service = app.state.service
         self.server = server_of(app, settings)
         self.thread = threading.Thread(target=self.server.run)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.answers.workers import TooMuchWork
 from bioqa.app.http.errors import MOST_PROBLEMS, BadBody, FieldError
 from bioqa.app.http.parsers import SHORT_BYTES, Parsers, faults_of
@@ -34,9 +34,9 @@ def refuse() -> None:
 
 
 @pytest.fixture(scope="module", params=["threads", "processes"])
-def client(request: pytest.FixtureRequest, answerer: Answerer) -> Iterator[TestClient]:
+def client(request: pytest.FixtureRequest, engine: Engine) -> Iterator[TestClient]:
     settings = Settings(max_batch_questions=5, ranking_processes=int(request.param == "processes"))
-    with TestClient(create_app(settings, answerer), raise_server_exceptions=False) as client:
+    with TestClient(create_app(settings, engine), raise_server_exceptions=False) as client:
         yield client
 
 
@@ -165,10 +165,10 @@ def test_a_list_is_counted_before_it_is_looked_at() -> None:
 
 
 def test_a_request_that_takes_too_much_is_refused_by_name(
-    answerer: Answerer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings = Settings(ranking_processes=1, max_request_cpu_s=0.05, data_dir=tmp_path)
-    with TestClient(create_app(settings, answerer)) as client:
+    with TestClient(create_app(settings, engine)) as client:
         body: dict[str, Any] = {"submission": {"questions": [[]] * 2_000_000}}
         answer = client.post("/v1/bioasq/validate", json=body)
     assert answer.status_code == 422

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.http.prefix import PrefixError, parse_prefix
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
@@ -27,8 +27,8 @@ def before(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def below(answerer: Answerer) -> Iterator[TestClient]:
-    app = create_app(Settings(root_path=ROOT), answerer)
+def below(engine: Engine) -> Iterator[TestClient]:
+    app = create_app(Settings(root_path=ROOT), engine)
     with TestClient(app, follow_redirects=False, headers=BROWSER) as client:
         yield client
 
@@ -85,12 +85,12 @@ def test_probes_work_without_the_proxy(below: TestClient) -> None:
 
 
 @pytest.mark.parametrize("path", ["bioqa", "https://a.test/bioqa", "/a b", "//", "/a//b", "/a?b"])
-def test_what_is_no_path_is_refused(path: str, answerer: Answerer) -> None:
+def test_what_is_no_path_is_refused(path: str, engine: Engine) -> None:
     if path == "//":
         assert parse_prefix(path) == ""
         return
     with pytest.raises(PrefixError, match="BIOQA_ROOT_PATH"):
-        create_app(Settings(root_path=path), answerer)
+        create_app(Settings(root_path=path), engine)
 
 
 def test_a_slash_at_the_end_is_no_matter() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.http.listening import CannotListen, listen
 from bioqa.app.http.server import StartFailed, server_of
 from bioqa.app.main import create_app
@@ -58,28 +59,28 @@ def test_a_second_signal_does_not_wait(answerer: Answerer) -> None:
         assert service.ends()
 
 
-def test_a_port_that_another_began_to_listen_at_meanwhile(answerer: Answerer) -> None:
+def test_a_port_that_another_began_to_listen_at_meanwhile(engine: Engine) -> None:
     (bound,) = listen("127.0.0.1", 0)
     port = bound.getsockname()[1]
     settings = Settings(port=port)
     with bound, socket.create_server(("127.0.0.1", port)):
-        server = server_of(create_app(settings, answerer), settings)
+        server = server_of(create_app(settings, engine), settings)
         with pytest.raises(CannotListen, match=f"127.0.0.1:{port}: another program listens there"):
             server.run([bound])
 
 
-def test_an_application_that_does_not_start(answerer: Answerer) -> None:
-    app = create_app(Settings(), answerer)
+def test_an_application_that_does_not_start(engine: Engine) -> None:
+    app = create_app(Settings(), engine)
     app.state.batches = None
     with pytest.raises(StartFailed, match="its log says why"):
         server_of(app, Settings(port=0)).run()
 
 
 def test_where_it_listens_is_logged_and_what_was_loaded_is_kept(
-    answerer: Answerer, caplog: pytest.LogCaptureFixture
+    engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = Settings(port=0)
-    server = server_of(create_app(settings, answerer), settings)
+    server = server_of(create_app(settings, engine), settings)
     (bound,) = listen("127.0.0.1", 0)
     port = bound.getsockname()[1]
     thread = threading.Thread(target=server.run, args=([bound],))
@@ -97,11 +98,11 @@ def test_where_it_listens_is_logged_and_what_was_loaded_is_kept(
     [("0.0.0.0", False, True), ("127.0.0.1", False, False), ("0.0.0.0", True, False)],
 )
 def test_who_lets_everybody_in_is_warned(
-    answerer: Answerer, caplog: pytest.LogCaptureFixture, tmp_path: Path, host: str, keys: bool, warned: bool
+    engine: Engine, caplog: pytest.LogCaptureFixture, tmp_path: Path, host: str, keys: bool, warned: bool
 ) -> None:
     (tmp_path / "keys").touch()
     settings = Settings(host=host, port=0, api_keys_file=tmp_path / "keys" if keys else None)
-    server = server_of(create_app(settings, answerer), settings)
+    server = server_of(create_app(settings, engine), settings)
     (bound,) = listen(host, 0)
     thread = threading.Thread(target=server.run, args=([bound],))
     with caplog.at_level("WARNING", "bioqa"):

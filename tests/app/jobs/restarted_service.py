@@ -19,6 +19,7 @@ from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
+from tests.app.engines import local
 from tests.app.rankers import LexicalRanker
 
 
@@ -35,7 +36,7 @@ class SlowRanker(LexicalRanker):
 
 def main(index: str, data: str, ranked: str) -> None:
     answerer = Answerer(TantivyIndex.open(Path(index)), SlowRanker(Path(ranked)))
-    app = create_app(Settings(data_dir=Path(data) if data else None), answerer)
+    app = create_app(Settings(data_dir=Path(data) if data else None), local(answerer))
     listening = socket.create_server(("127.0.0.1", 0))
     sys.stdout.write(f"{listening.getsockname()[1]}\n")
     sys.stdout.flush()

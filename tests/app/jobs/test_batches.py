@@ -11,7 +11,7 @@ from bioqa.app.jobs.intake import TestSetLimits, entries
 from bioqa.app.jobs.records import AnswerSource, BatchJob, State, StoredAnswer
 from bioqa.app.jobs.store import KeyReused, TooManyBatches
 from bioqa.app.settings import Settings
-from tests.app.rankers import LexicalRanker
+from tests.app.engines import local
 from tests.app.requests import TESTSET
 
 DAY_S = 86_400
@@ -21,7 +21,7 @@ TAKEN = entries(TESTSET, TestSetLimits(10, 1000))
 @pytest.fixture
 def batches(answerer: Answerer, tmp_path: Path) -> BatchJobs:
     settings = Settings(max_batches=2, batch_days=3, ranking_threads=2)
-    return BatchJobs(Service(settings, [LexicalRanker()], lambda: answerer.index), tmp_path)
+    return BatchJobs(Service(settings, local(answerer)), tmp_path)
 
 
 def begun(batches: BatchJobs, answers: int = 0, ranker: str = "lexical") -> BatchJob:

@@ -13,7 +13,6 @@ from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.refusals import BatchesUnavailable, QueueFull, TimedOut
-from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.jobs import runner
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
@@ -26,6 +25,7 @@ from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.answers.ranking import Ranking
 from bioqa.system.errors import BioqaError
 from tests.app.conftest import DRUGS, document
+from tests.app.engines import over
 from tests.app.jobs.waiting import finished, until
 from tests.app.rankers import LexicalRanker, doubled
 
@@ -54,13 +54,15 @@ class Gate(LexicalRanker):
 
 @contextmanager
 def serving(
-    folder: Path, ranker: LexicalRanker, open_index: Callable[[], SearchIndex], **settings: Any
+    folder: Path,
+    ranker: LexicalRanker,
+    open_index: Callable[[], SearchIndex],
+    *,
+    threads: int = 1,
+    **settings: Any,
 ) -> Iterator[TestClient]:
-    app = create_app(
-        Settings(data_dir=folder, **settings),
-        Answerer(open_index(), ranker),
-    )
-    app.state.service._index = ReopeningIndex(open_index)
+    options = {"allow_degraded": settings.get("allow_degraded", True), "threads": threads}
+    app = create_app(Settings(data_dir=folder, **settings), over(open_index, ranker, **options))
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
 
@@ -366,7 +368,7 @@ def test_several_questions_are_answered_at_a_time_if_the_service_ranks_several(
             meeting.wait()
             return super().rank(question, candidates)
 
-    with serving(tmp_path, Together(), open_index, ranking_threads=3) as client:
+    with serving(tmp_path, Together(), open_index, threads=3) as client:
         assert finished(client, submit(client, 6))["answered"] == 6
 
 
@@ -406,12 +408,11 @@ def test_a_fault_of_the_file_is_waited_out(
         assert (status["state"], status["answered"], len(times)) == ("done", 2, 4)
 
 
-def test_the_service_itself_is_not_needed_to_look_at_batches(tmp_path: Path, index_folder: Path) -> None:
+def test_the_service_itself_is_not_needed_to_look_at_batches(tmp_path: Path) -> None:
     def missing() -> SearchIndex:
         raise BioqaError("no index")
 
-    app = create_app(Settings(data_dir=tmp_path), Answerer(TantivyIndex.open(index_folder), LexicalRanker()))
-    app.state.service._index = ReopeningIndex(missing)
+    app = create_app(Settings(data_dir=tmp_path), over(missing))
     with TestClient(app) as client:
         location = submit(client, 1)
         until(lambda: client.get(location).json()["waits_for"] is not None, "the batch to wait")

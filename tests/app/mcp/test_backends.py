@@ -16,8 +16,8 @@ from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.system.errors import BioqaError
 from bioqa.system.secret import Secret
+from tests.app.engines import over
 from tests.app.mcp.calls import answered, refused
-from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY
 
 SETTINGS = Settings(max_question_characters=300)
@@ -29,7 +29,7 @@ def test_an_index_that_is_away_is_told_and_found_again(tmp_path: Path, index_fol
             raise BioqaError("the index is away")
         return TantivyIndex.open(index_folder)
 
-    service = Service(SETTINGS, [LexicalRanker()], open_index)
+    service = Service(SETTINGS, over(open_index))
     server = create_server(LocalBackend(service))
     assert refused(server, "search", question=BODY) == "Error executing tool search: the index is away"
     (tmp_path / "there").touch()

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from mcp import Client
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.answers.service import Service
 from bioqa.app.http.schemas import SearchFilters
 from bioqa.app.main import create_app
@@ -17,8 +17,8 @@ from bioqa.app.mcp.backends import Backend, LocalBackend, RemoteBackend
 from bioqa.app.mcp.server import create_server
 from bioqa.app.settings import Settings
 from bioqa.indexer.search.tantivy.index import TantivyIndex
+from tests.app.engines import over
 from tests.app.mcp.calls import answered, refused
-from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY
 
 SETTINGS = Settings(max_question_characters=300)
@@ -26,17 +26,17 @@ SETTINGS = Settings(max_question_characters=300)
 
 @pytest.fixture
 def service(index_folder: Path) -> Iterator[Service]:
-    made = Service(SETTINGS, [LexicalRanker()], lambda: TantivyIndex.open(index_folder))
+    made = Service(SETTINGS, over(lambda: TantivyIndex.open(index_folder)))
     yield made
     made.close()
 
 
 @pytest.fixture(params=["local", "remote"])
-def backend(request: pytest.FixtureRequest, service: Service, answerer: Answerer) -> Backend:
+def backend(request: pytest.FixtureRequest, service: Service, engine: Engine) -> Backend:
     """Tools must not differ by where the service runs."""
     if request.param == "local":
         return LocalBackend(service)
-    app = create_app(SETTINGS, answerer)
+    app = create_app(SETTINGS, engine)
     return RemoteBackend("http://bioqa.test/", transport=httpx2.ASGITransport(app))
 
 

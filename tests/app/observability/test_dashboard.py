@@ -12,7 +12,7 @@ import yaml
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from tests.app.requests import BODY
@@ -51,9 +51,9 @@ def _selectors(expression: Any) -> Iterator[tuple[str, set[str]]]:
 
 
 @pytest.fixture(scope="module")
-def exposed(answerer: Answerer) -> dict[str, set[str]]:
+def exposed(engine: Engine) -> dict[str, set[str]]:
     """Each sample's name with its labels, of a service that has answered a question."""
-    with TestClient(create_app(Settings(), answerer)) as client:
+    with TestClient(create_app(Settings(), engine)) as client:
         client.post("/v1/search", json={"body": BODY})
         text = client.get("/metrics").text
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.answers.refusals import BatchesUnavailable
 from bioqa.app.answers.service import OutcomeCounts, Service
 from bioqa.app.jobs.records import State
@@ -35,8 +35,8 @@ def value(found: Samples, name: str, **labels: str) -> float:
     return found[name, tuple(sorted(labels.items()))]
 
 
-def test_requests_by_route_and_status(answerer: Answerer) -> None:
-    with TestClient(create_app(Settings(), answerer)) as client:
+def test_requests_by_route_and_status(engine: Engine) -> None:
+    with TestClient(create_app(Settings(), engine)) as client:
         client.post("/v1/search", json={"body": BODY})
         client.post("/v1/search", json={"body": BODY})
         client.post("/v1/search", json={})
@@ -62,8 +62,8 @@ def test_requests_by_route_and_status(answerer: Answerer) -> None:
     assert value(found, f"{name}_bucket", le="+Inf", **labels) == 2
 
 
-def test_stages_of_answers(answerer: Answerer) -> None:
-    with TestClient(create_app(Settings(), answerer)) as client:
+def test_stages_of_answers(engine: Engine) -> None:
+    with TestClient(create_app(Settings(), engine)) as client:
         before = samples(client)
         client.post("/v1/search", json={"body": BODY})
         client.post("/v1/bioasq", json=TESTSET)
@@ -75,8 +75,8 @@ def test_stages_of_answers(answerer: Answerer) -> None:
     assert value(found, "bioqa_truncated_sentences_total") == 0
 
 
-def test_what_runs_and_whether_it_is_ready(answerer: Answerer) -> None:
-    app = create_app(Settings(), answerer)
+def test_what_runs_and_whether_it_is_ready(engine: Engine) -> None:
+    app = create_app(Settings(), engine)
     with TestClient(app) as client:
         found = samples(client)
         assert value(found, "bioqa_ready") == 1
@@ -89,8 +89,8 @@ def test_what_runs_and_whether_it_is_ready(answerer: Answerer) -> None:
         assert value(samples(client), "bioqa_ready") == 0
 
 
-def test_what_became_of_questions_is_the_services_own_count(answerer: Answerer) -> None:
-    app = create_app(Settings(queue_capacity=7), answerer)
+def test_what_became_of_questions_is_the_services_own_count(engine: Engine) -> None:
+    app = create_app(Settings(queue_capacity=7), engine)
     service: Service = app.state.service
     with TestClient(app) as client:
         client.post("/v1/search", json={"body": BODY, "candidates": 15})
@@ -117,8 +117,8 @@ def test_what_became_of_questions_is_the_services_own_count(answerer: Answerer) 
     assert value(found, "bioqa_candidates_sum") == 15
 
 
-def test_batches_by_state(answerer: Answerer, tmp_path: Path) -> None:
-    app = create_app(Settings(data_dir=tmp_path), answerer)
+def test_batches_by_state(engine: Engine, tmp_path: Path) -> None:
+    app = create_app(Settings(data_dir=tmp_path), engine)
     with TestClient(app) as client:
         found = samples(client)
         assert [value(found, "bioqa_batches", state=state) for state in State] == [0] * 5
@@ -138,10 +138,10 @@ def unavailable() -> None:
     raise BatchesUnavailable("the disk is full")
 
 
-def test_applications_count_apart(answerer: Answerer) -> None:
+def test_applications_count_apart(engine: Engine) -> None:
     with (
-        TestClient(create_app(Settings(), answerer)) as one,
-        TestClient(create_app(Settings(), answerer)) as two,
+        TestClient(create_app(Settings(), engine)) as one,
+        TestClient(create_app(Settings(), engine)) as two,
     ):
         one.get("/nowhere")
         name = "bioqa_request_duration_seconds_count"

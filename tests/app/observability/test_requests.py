@@ -14,6 +14,7 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.observability.requests import route_of
 from bioqa.app.security import keyfile
@@ -22,6 +23,7 @@ from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
 from bioqa.models.answers.ranking import Ranking
 from bioqa.system.secret import Secret
+from tests.app.engines import local
 from tests.app.observability.conftest import Lines
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, is_problem
@@ -85,9 +87,9 @@ def test_every_answer_has_a_line_that_names_the_route_and_not_the_address(
     assert "private" not in "".join(lines.texts)
 
 
-def test_every_operation_is_its_own_route(answerer: Answerer, lines: Lines) -> None:
+def test_every_operation_is_its_own_route(engine: Engine, lines: Lines) -> None:
     # A router that is included with a prefix would lose that prefix.
-    app = create_app(Settings(), answerer)
+    app = create_app(Settings(), engine)
     with TestClient(app, raise_server_exceptions=False) as client:
         for path, methods in app.openapi()["paths"].items():
             for method in methods:
@@ -108,8 +110,8 @@ def test_successful_probes_are_logged_at_debug_only(client: TestClient, lines: L
     assert [line["level"] for line in lines.of(ACCESS)] == ["debug", "debug", "debug", "info"]
 
 
-def test_a_fault_has_an_identifier_and_a_line_too(answerer: Answerer, lines: Lines) -> None:
-    app = create_app(Settings(), answerer)
+def test_a_fault_has_an_identifier_and_a_line_too(engine: Engine, lines: Lines) -> None:
+    app = create_app(Settings(), engine)
     with TestClient(app, raise_server_exceptions=False) as client:
         response = client.get("/v1/documents/90000001", headers={"X-Request-ID": "fine"})
         assert response.status_code == 200
@@ -124,8 +126,8 @@ def test_a_fault_has_an_identifier_and_a_line_too(answerer: Answerer, lines: Lin
     ]
 
 
-def test_a_fault_is_still_raised_for_the_server_to_log(answerer: Answerer) -> None:
-    app = create_app(Settings(), answerer)
+def test_a_fault_is_still_raised_for_the_server_to_log(engine: Engine) -> None:
+    app = create_app(Settings(), engine)
     app.state.service.document = None
     with TestClient(app) as client, pytest.raises(TypeError):
         client.get("/v1/documents/90000001")
@@ -137,7 +139,7 @@ class BrokenRanker(LexicalRanker):
 
 
 def test_a_failing_ranker_is_logged_as_of_the_request_it_failed(answerer: Answerer, lines: Lines) -> None:
-    app = create_app(Settings(), Answerer(answerer.index, BrokenRanker()))
+    app = create_app(Settings(), local(Answerer(answerer.index, BrokenRanker())))
     with TestClient(app) as client:
         for identifier in ("first", "second"):
             answer = client.post("/v1/search", json={"body": BODY}, headers={"X-Request-ID": identifier})
@@ -146,8 +148,8 @@ def test_a_failing_ranker_is_logged_as_of_the_request_it_failed(answerer: Answer
     assert [line["request_id"] for line in failures] == ["first", "second"]
 
 
-def test_the_server_logs_a_fault_with_its_trace_and_identifier(answerer: Answerer, lines: Lines) -> None:
-    app = create_app(Settings(), answerer)
+def test_the_server_logs_a_fault_with_its_trace_and_identifier(engine: Engine, lines: Lines) -> None:
+    app = create_app(Settings(), engine)
     app.state.service.document = None
     config = uvicorn.Config(app, port=0, log_config=None, access_log=False)
     server = uvicorn.Server(config)
@@ -171,11 +173,11 @@ def test_the_server_logs_a_fault_with_its_trace_and_identifier(answerer: Answere
 
 
 def test_refusals_are_logged_with_the_key_that_was_limited(
-    answerer: Answerer, lines: Lines, tmp_path: Path
+    engine: Engine, lines: Lines, tmp_path: Path
 ) -> None:
     path = tmp_path / "keys"
     keyfile.add(path, ApiKey("ada", digest("secret"), per_minute=1, burst=1))
-    app = create_app(Settings(api_keys_file=path), answerer)
+    app = create_app(Settings(api_keys_file=path), engine)
     with TestClient(app) as client:
         client.get("/v1/models", headers={"X-API-Key": "secret"})
         client.get("/v1/models", headers={"X-API-Key": "secret"})
@@ -196,7 +198,7 @@ def test_no_secret_and_no_question_is_in_any_line_even_at_debug(
             elastic_api_key=Secret("key-2"),
             elastic_user="u",
         ),
-        answerer,
+        local(answerer),  # whose lines can be seen here
     )
     question = "Does Mrs Unmistakable have diabetes?"
     with TestClient(app, raise_server_exceptions=False) as client:
@@ -219,8 +221,8 @@ def test_no_secret_and_no_question_is_in_any_line_even_at_debug(
         assert private not in logged
 
 
-def test_lines_of_other_loggers_have_the_identifier(answerer: Answerer, lines: Lines, tmp_path: Path) -> None:
-    app = create_app(Settings(), answerer)
+def test_lines_of_other_loggers_have_the_identifier(engine: Engine, lines: Lines, tmp_path: Path) -> None:
+    app = create_app(Settings(), engine)
 
     def away() -> list[str]:
         logging.getLogger("bioqa").warning("not ready")

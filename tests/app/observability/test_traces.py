@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.observability import traces
 from bioqa.app.settings import Settings
@@ -34,8 +34,8 @@ def exporter(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
 
 
 @pytest.fixture
-def client(answerer: Answerer, exporter: InMemorySpanExporter) -> Iterator[TestClient]:
-    traced = create_app(Settings(otlp_endpoint="http://collector:4318"), answerer)
+def client(engine: Engine, exporter: InMemorySpanExporter) -> Iterator[TestClient]:
+    traced = create_app(Settings(otlp_endpoint="http://collector:4318"), engine)
     with TestClient(traced, raise_server_exceptions=False) as client:
         yield client
 

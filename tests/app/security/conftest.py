@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.security import keyfile
 from bioqa.app.security.keys import ApiKey, digest, new_secret
@@ -33,12 +33,12 @@ def secret(key_path: Path) -> str:
 
 
 @pytest.fixture
-def serve(answerer: Answerer) -> Iterator[Serve]:
+def serve(engine: Engine) -> Iterator[Serve]:
     """A client of a service with these settings."""
     with ExitStack() as stack:
 
         def served(**settings: Any) -> TestClient:
-            app = create_app(Settings(**settings), answerer)
+            app = create_app(Settings(**settings), engine)
             return stack.enter_context(TestClient(app, raise_server_exceptions=False))
 
         yield served

@@ -13,7 +13,7 @@ from schemathesis import Case
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 from starlette.datastructures import Headers
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.security import keyfile
 from bioqa.app.security.authentication import credentials
@@ -111,9 +111,9 @@ def test_only_probes_are_open_and_metrics_if_wanted(serve: Serve, key_path: Path
     assert serve(api_keys_file=key_path, metrics="open").get("/metrics").status_code == 200
 
 
-def test_every_operation_of_the_interface_is_closed(answerer: Answerer, serve: Serve, key_path: Path) -> None:
+def test_every_operation_of_the_interface_is_closed(engine: Engine, serve: Serve, key_path: Path) -> None:
     client = serve(api_keys_file=key_path)
-    paths = create_app(Settings(), answerer).openapi()["paths"]
+    paths = create_app(Settings(), engine).openapi()["paths"]
     asked = {(m.upper(), p) for p, methods in paths.items() for m in methods} - {
         ("GET", "/healthz"),
         ("GET", "/readyz"),
@@ -144,11 +144,9 @@ def test_an_expired_key_is_refused(serve: Serve, key_path: Path) -> None:
     assert client.get("/info", headers={"X-API-Key": "y"}).status_code == 200
 
 
-def test_the_service_does_not_start_with_a_file_that_cannot_be_used(
-    answerer: Answerer, tmp_path: Path
-) -> None:
+def test_the_service_does_not_start_with_a_file_that_cannot_be_used(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(ApiKeyError, match="absent"):
-        create_app(Settings(api_keys_file=tmp_path / "absent"), answerer)
+        create_app(Settings(api_keys_file=tmp_path / "absent"), engine)
 
 
 def test_a_file_that_cannot_be_read_is_told_to_who_watches(serve: Serve, key_path: Path, secret: str) -> None:
@@ -191,9 +189,9 @@ def test_the_description_tells_how_to_come_in(serve: Serve, key_path: Path, secr
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/info"), ("GET", "/readyz")])
 def test_what_the_description_says_of_keys_is_so(
-    answerer: Answerer, key_path: Path, secret: str, method: str, path: str
+    engine: Engine, key_path: Path, secret: str, method: str, path: str
 ) -> None:
-    app = create_app(Settings(api_keys_file=key_path), answerer)
+    app = create_app(Settings(api_keys_file=key_path), engine)
     sent = {"X-API-Key": secret}
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, headers=sent)
     operation = schema[path][method]
@@ -218,8 +216,8 @@ def test_without_keys_the_description_says_nothing_of_them(serve: Serve) -> None
     assert "401" not in schema["paths"]["/v1/search"]["post"]["responses"]
 
 
-def test_no_route_is_of_a_kind_that_the_guards_do_not_stand_before(answerer: Answerer) -> None:
+def test_no_route_is_of_a_kind_that_the_guards_do_not_stand_before(engine: Engine) -> None:
     # A WebSocket would pass them by.
-    routes = create_app(Settings(), answerer).routes
+    routes = create_app(Settings(), engine).routes
     assert routes
     assert not [route for route in routes if "WebSocket" in type(route).__name__]

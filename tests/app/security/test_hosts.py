@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.security.hosts import HostsError, is_allowed, parse_hosts
 from bioqa.app.settings import Settings
@@ -110,6 +110,6 @@ def test_with_keys_any_name_will_do_unless_some_are_set(serve: Serve, key_path: 
     assert refused.status_code == 421
 
 
-def test_a_setting_that_names_no_host_ends_the_start(answerer: Answerer) -> None:
+def test_a_setting_that_names_no_host_ends_the_start(engine: Engine) -> None:
     with pytest.raises(HostsError):
-        create_app(Settings(allowed_hosts="https://a.test"), answerer)
+        create_app(Settings(allowed_hosts="https://a.test"), engine)

@@ -21,6 +21,7 @@ from bioqa.bioasq.metadata import (
 )
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
+from tests.app.engines import local
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import is_problem
 from tests.app.web.html import BROWSER, read, texts
@@ -65,7 +66,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     with TantivyIndex.create(tmp_path_factory.mktemp("indices") / "records") as index:
         index.apply([Upsert(each) for each in (FULL, LONG, BARE)])
         index.commit()
-        with TestClient(create_app(Settings(), Answerer(index, LexicalRanker()))) as client:
+        with TestClient(create_app(Settings(), local(Answerer(index, LexicalRanker())))) as client:
             yield client
 
 

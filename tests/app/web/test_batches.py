@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from tests.app.jobs.waiting import finished
@@ -19,15 +19,15 @@ SETTINGS = Settings(max_body_bytes=2000, max_upload_bytes=20_000, max_batches=2)
 
 
 @pytest.fixture
-def batching(answerer: Answerer) -> Iterator[TestClient]:
-    with TestClient(create_app(SETTINGS, answerer), headers=BROWSER) as client:
+def batching(engine: Engine) -> Iterator[TestClient]:
+    with TestClient(create_app(SETTINGS, engine), headers=BROWSER) as client:
         yield client
 
 
 @pytest.fixture
-def idle(answerer: Answerer) -> TestClient:
+def idle(engine: Engine) -> TestClient:
     """A service that takes batches in and answers none."""
-    return TestClient(create_app(SETTINGS, answerer), headers=BROWSER)
+    return TestClient(create_app(SETTINGS, engine), headers=BROWSER)
 
 
 def submit(client: TestClient, testset: object = TESTSET, **texts: str) -> Any:
@@ -144,8 +144,8 @@ def test_other_sites_pages_can_do_nothing(idle: TestClient, path: str) -> None:
     assert texts(read(idle.post(f"/batches{path}", headers=headers), 403), "//h1") == ["This is not allowed"]
 
 
-def test_the_list_has_pages(answerer: Answerer) -> None:
-    client = TestClient(create_app(Settings(max_batches=30), answerer))
+def test_the_list_has_pages(engine: Engine) -> None:
+    client = TestClient(create_app(Settings(max_batches=30), engine))
     addresses = [submit(client).headers["location"] for _ in range(22)]
     first = read(client.get("/batches"))
     links = "//ul[@class='rows']//a/@href"

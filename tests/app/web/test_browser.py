@@ -11,9 +11,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.conftest import document
+from tests.app.engines import local
 from tests.app.jobs.waiting import until
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import TESTSET
@@ -28,9 +30,9 @@ pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {C
 
 
 @pytest.fixture(scope="module")
-def address(answerer: Answerer) -> Iterator[str]:
+def address(engine: Engine) -> Iterator[str]:
     """A server of these tests' own."""
-    with serving(answerer) as address:
+    with serving(engine) as address:
         yield address
 
 
@@ -45,7 +47,7 @@ def folding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             for number in range(12)
         )
         index.commit()
-        with serving(Answerer(index, LexicalRanker())) as address:
+        with serving(local(Answerer(index, LexicalRanker()))) as address:
             yield f"{address}/?q=zebras"
 
 

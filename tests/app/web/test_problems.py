@@ -7,6 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.answers.refusals import QueueFull
 from bioqa.app.answers.service import Service
 from bioqa.app.main import create_app
@@ -15,6 +16,7 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.models.answers.ranking import Ranking
 from bioqa.system.errors import BioqaError
+from tests.app.engines import local, over
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import is_problem
 from tests.app.web.html import BROWSER, read, texts
@@ -25,10 +27,8 @@ def away() -> SearchIndex:
 
 
 @pytest.fixture
-def without_index(answerer: Answerer) -> TestClient:
-    app = create_app(Settings(), answerer)
-    app.state.service = Service(Settings(), [LexicalRanker()], away)
-    return TestClient(app)
+def without_index() -> TestClient:
+    return TestClient(create_app(Settings(), over(away)))
 
 
 @pytest.mark.parametrize("path", ["/", "/answer.json"])
@@ -60,10 +60,10 @@ def test_an_address_that_is_none(client: TestClient) -> None:
     assert client.post("/", headers=BROWSER).headers["allow"] == "GET, HEAD"
 
 
-def test_who_has_no_key_is_asked_for_it_and_told_nothing(answerer: Answerer, tmp_path: Path) -> None:
+def test_who_has_no_key_is_asked_for_it_and_told_nothing(engine: Engine, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.touch()
-    client = TestClient(create_app(Settings(api_keys_file=keys), answerer))
+    client = TestClient(create_app(Settings(api_keys_file=keys), engine))
     response = client.get("/?q=rats", headers=BROWSER)
     page = read(response, 401)
     assert texts(page, "//h1") == ["A key is needed"]
@@ -95,7 +95,7 @@ def test_a_fault_of_ours_is_a_page_that_tells_no_secret(
 
 
 def test_a_failing_ranker_leaves_an_answer_that_is_marked_as_degraded(answerer: Answerer) -> None:
-    app = create_app(Settings(), answerer, [BrokenRanker()])
+    app = create_app(Settings(), local(answerer, BrokenRanker()))
     with TestClient(app) as client:
         page = read(client.get("/?q=metformin&ranker=broken"))
         assert texts(page, "//h2")[0] == "Degraded answer"
@@ -105,12 +105,12 @@ def test_a_failing_ranker_leaves_an_answer_that_is_marked_as_degraded(answerer: 
         assert texts(read(client.get("/?q=metformin")), "//h2")[0] == "Sentences"
 
 
-def test_a_full_line_tells_when_to_come_again(answerer: Answerer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_line_tells_when_to_come_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     async def answer(*_: object, **__: object) -> None:
         raise QueueFull("64 questions wait already", 7)
 
     monkeypatch.setattr(Service, "answer", answer)
-    response = TestClient(create_app(Settings(), answerer)).get("/?q=rats", headers=BROWSER)
+    response = TestClient(create_app(Settings(), engine)).get("/?q=rats", headers=BROWSER)
     page = read(response, 429)
     assert response.headers["retry-after"] == "7"
     assert page.xpath("//input[@name='q']/@value") == ["rats"]

@@ -19,6 +19,7 @@ from bioqa.bioasq.validation import validate
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.conftest import document
+from tests.app.engines import local
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import BODY, fields, is_problem
 from tests.app.web.html import BROWSER, own_text, read, texts
@@ -139,7 +140,7 @@ def test_a_sentence_is_copied_with_its_citation(client: TestClient) -> None:
 
 
 def test_what_is_withdrawn_is_said_in_words(withdrawing: Answerer) -> None:
-    with TestClient(create_app(Settings(), withdrawing)) as client:
+    with TestClient(create_app(Settings(), local(withdrawing))) as client:
         page = read(client.get("/", params={"q": BODY, "n": 20}))
     article = f"//article[.//a[contains(@href, '{RETRACTED}')]]"
     assert texts(page, f"{article}/h3/strong") == ["Retracted"]
@@ -214,7 +215,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     index = TantivyIndex.create(tmp_path_factory.mktemp("indices") / "hostile")
     index.apply([Upsert(Document("7", 1, HOSTILE_TITLE, HOSTILE, date(2001, 1, 1), sentences, parts))])
     index.commit()
-    return TestClient(create_app(Settings(), Answerer(index, LexicalRanker())))
+    return TestClient(create_app(Settings(), local(Answerer(index, LexicalRanker()))))
 
 
 def test_text_is_never_markup_and_marks_are_exact(hostile: TestClient) -> None:
@@ -261,7 +262,7 @@ def cited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         for number in range(12)
     )
     index.commit()
-    with TestClient(create_app(Settings(), Answerer(index, LexicalRanker()))) as client:
+    with TestClient(create_app(Settings(), local(Answerer(index, LexicalRanker())))) as client:
         yield client
 
 
@@ -375,7 +376,7 @@ def spelt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         for number, title in enumerate(titles)
     )
     index.commit()
-    with TestClient(create_app(Settings(), Answerer(index, LexicalRanker()))) as client:
+    with TestClient(create_app(Settings(), local(Answerer(index, LexicalRanker())))) as client:
         yield client
 
 
