@@ -17,12 +17,14 @@ from fastapi.testclient import TestClient
 from mcp import Client
 
 from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.engine import Engine
 from bioqa.app.answers.service import Service
 from bioqa.app.cli import cli
 from bioqa.app.main import create_app
 from bioqa.app.mcp.backends import LocalBackend
 from bioqa.app.mcp.server import create_server
 from bioqa.app.settings import Settings
+from tests.app.engines import local
 from tests.app.requests import BODY
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -59,7 +61,7 @@ def test_tools_of_assistants(answerer: Answerer) -> None:
         async with Client(create_server(LocalBackend(service))) as client:
             return [tool.model_dump(mode="json") for tool in (await client.list_tools()).tools]
 
-    service = Service(Settings(), [answerer.ranker], lambda: answerer.index)
+    service = Service(Settings(), local(answerer))
     try:
         agree("mcp.json", as_json(asyncio.run(tools())) + "\n")
     finally:
@@ -103,7 +105,7 @@ def shape(value: Any) -> Any:
         ("documents", "/v1/documents", {"pmids": ["90000001", "5"]}),
     ],
 )
-def test_order_of_fields(name: str, path: str, body: dict[str, Any], answerer: Answerer) -> None:
-    client = TestClient(create_app(Settings(), answerer))
+def test_order_of_fields(name: str, path: str, body: dict[str, Any], engine: Engine) -> None:
+    client = TestClient(create_app(Settings(), engine))
     asked = body if "pmids" in body else {"body": BODY, **body}
     agree(f"{name}.json", as_json(shape(client.post(path, json=asked).json())) + "\n")
