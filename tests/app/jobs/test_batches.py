@@ -20,8 +20,8 @@ TAKEN = entries(TESTSET, TestSetLimits(10, 1000))
 
 @pytest.fixture
 def batches(answerer: Answerer, tmp_path: Path) -> BatchJobs:
-    settings = Settings(max_batches=2, batch_days=3, ranking_threads=2)
-    return BatchJobs(Service(settings, local(answerer)), tmp_path)
+    settings = Settings(max_batches=2, batch_days=3)
+    return BatchJobs(Service(settings, local(answerer, threads=2)), tmp_path)
 
 
 def begun(batches: BatchJobs, answers: int = 0, ranker: str = "lexical") -> BatchJob:
