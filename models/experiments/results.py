@@ -1,4 +1,4 @@
-"""The rows of tables: measures of a system on each collection, their deviation over seeds, and significance."""
+"""The rows of tables: measures of systems on each collection, deviation over seeds, and significance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
