@@ -22,6 +22,7 @@ from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models import bundled, checkpoint
 from bioqa.models.cascade import files
 from bioqa.models.cascade.ranker import Cascade, CascadeError
+from bioqa.models.config import write_config
 from bioqa.models.encoders.compact import FILE, SCALE
 from bioqa.models.encoders.loading import open_encoder
 from bioqa.models.folders import written_whole
@@ -65,7 +66,7 @@ def share_vocabulary(folder: Path) -> Path:
             for name in vocabularies.FILES:
                 shutil.copyfile(folder / name, unfinished / name)
     config = {**checkpoint.read_config(folder), "vocabulary": {"folder": beside.name, "sha256": shared}}
-    checkpoint.write_config(folder, config)
+    write_config(folder, config)
     for name in vocabularies.FILES:
         (folder / name).unlink()
     return beside

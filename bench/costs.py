@@ -8,7 +8,6 @@ of all the service's processes, after the load. Needs bench/requirements.txt.
 """
 
 import argparse
-import json
 import time
 from pathlib import Path
 from statistics import median, quantiles
@@ -18,6 +17,7 @@ from bench.serving import WARM_UP_S, Load, served
 from bioqa.app.cli.rankers import folder_of
 from bioqa.bioasq.files import read_golden
 from bioqa.models import bundled
+from bioqa.models.config import read_config
 
 COLUMNS = ("ranker", "size, MB", "start-up, s", "memory, MB", "p50, ms", "p95, ms", "a second")
 
@@ -52,7 +52,7 @@ def main() -> None:
 
 def megabytes_of(folder: Path) -> float:
     """Of a ranker's files, those included that it shares with others."""
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = read_config(folder)
     folders = [folder]
     if named := config.get("vocabulary"):
         folders.append(bundled.WEIGHTS / named["folder"])

@@ -9,7 +9,6 @@ Loaded strictly: every weight must be there, none may be left over, shapes must 
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,8 +20,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from bioqa.models import config as config_json
 from bioqa.models.answers.scale import Scale, without_scale
 from bioqa.models.answers.selection import Calibration
+from bioqa.models.config import faults_as
 from bioqa.models.encoders.loading import EncoderError
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling, feature_counts
 from bioqa.models.folders import put_back, written_whole
@@ -32,12 +33,11 @@ from bioqa.models.text import vocabulary as vocabularies
 from bioqa.models.text.pieces import FILES as PIECES_FILES
 from bioqa.models.text.vocabulary import Vocabulary, VocabularyError
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import write_bytes
 
 FORMAT = 2
 _READABLE = (1, FORMAT)
 """Format 1 stored the settings of all architectures with each checkpoint."""
-OWN_FILES = ("config.json", "model.safetensors")
+OWN_FILES = (config_json.NAME, "model.safetensors")
 FILES = (*OWN_FILES, *vocabularies.FILES)
 
 
@@ -92,7 +92,9 @@ def save(checkpoint: Checkpoint, folder: Path) -> None:
         save_file(learned_state(checkpoint.model), unfinished / "model.safetensors")
         checkpoint.vocabulary.save(unfinished)
         named = vocabularies.leave_to_package(unfinished)
-        write_config(unfinished, checkpoint.config | ({} if named is None else {"vocabulary": named}))
+        config_json.write_config(
+            unfinished, checkpoint.config | ({} if named is None else {"vocabulary": named})
+        )
 
 
 def load(folder: Path, *, device: str = "auto") -> Checkpoint:
@@ -105,18 +107,14 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
         raise CheckpointError(f"{folder}: there is no such folder")
     _require(folder, folder, OWN_FILES)
     config = read_config(folder)
-    try:
+    with faults_as(CheckpointError, folder):
         settings = settings_from(config["settings"], config["format"])
         _check_features(folder, config, settings)
         calibration = Calibration(**config["calibration"])
         scale, curve = Scale.from_dict(config.get("scale")), _curve(config.get("curve", []))
         scaling = _scaling(config)
         training, scores = dict(config["training"]), dict(config["scores"])
-        vocabulary = Vocabulary.load(vocabulary_folder(folder, config), folder)
-    except VocabularyError as error:
-        raise CheckpointError(str(error)) from error
-    except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
-        raise CheckpointError(f"{folder / 'config.json'}: {error!r}") from error
+    vocabulary = _vocabulary(folder, config)
     if settings.reading.features == "soft" and vocabulary.pieces is None:
         raise CheckpointError(f"{folder}: the vocabulary has no word pieces, which its features need")
     found, wanted = vocabulary.vectors.shape[1], settings.reading.dimensions
@@ -136,8 +134,12 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
 def load_vocabulary(folder: Path) -> Vocabulary:
     """Load the vocabulary of a checkpoint alone. Raises CheckpointError."""
     _require(folder, folder, OWN_FILES)
+    return _vocabulary(folder, read_config(folder))
+
+
+def _vocabulary(folder: Path, config: Mapping[str, Any]) -> Vocabulary:
     try:
-        return Vocabulary.load(vocabulary_folder(folder, read_config(folder)), folder)
+        return Vocabulary.load(vocabulary_folder(folder, config), folder)
     except VocabularyError as error:
         raise CheckpointError(str(error)) from error
 
@@ -154,7 +156,7 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def vocabulary_folder(folder: Path, config: dict[str, Any]) -> Path:
+def vocabulary_folder(folder: Path, config: Mapping[str, Any]) -> Path:
     """Where the vocabulary's files lie: in the folder itself, beside it, or in the package."""
     if config.get("vocabulary") is None:
         _require(folder, folder, vocabularies.FILES)
@@ -171,22 +173,11 @@ def _require(folder: Path, place: Path, names: Iterable[str]) -> None:
         raise CheckpointError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)}{where}")
 
 
-def write_config(folder: Path, config: dict[str, Any]) -> None:
-    content = json.dumps(config, indent=1, allow_nan=False) + "\n"
-    write_bytes(folder / "config.json", content.encode())
-
-
 def read_config(folder: Path) -> dict[str, Any]:
-    path = folder / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{path}: {error}") from error
-    found = config.get("format") if isinstance(config, dict) else None
-    if found not in _READABLE:
-        known = " and ".join(map(str, _READABLE))
-        raise CheckpointError(f"{path}: format {found!r}, this version reads {known}")
-    return dict(config)
+    """Raises CheckpointError."""
+    config = config_json.read_config(folder, CheckpointError)
+    config_json.check_kind(folder, config, None, _READABLE, CheckpointError)
+    return config
 
 
 def _check_features(folder: Path, config: dict[str, Any], settings: RankerSettings) -> None:

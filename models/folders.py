@@ -51,13 +51,6 @@ def put_back(folder: Path) -> None:
             ) from error
 
 
-def is_of_kind(folder: Path, kind: str) -> bool:
-    """Whether ``config.json`` names this kind of ranker. An interrupted write is repaired first."""
-    put_back(folder)
-    path = folder / "config.json"
-    return path.is_file() and f'"kind": "{kind}"' in path.read_text(encoding="utf-8", errors="replace")
-
-
 def _replace(folder: Path, new: Path) -> None:
     aside = _aside(folder)
     while True:

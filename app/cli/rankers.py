@@ -1,6 +1,5 @@
 """Commands on rankers that are made: show one, fit its scale, measure how far that can be relied on."""
 
-import json as json_format
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import as_file, files
@@ -19,6 +18,7 @@ from bioqa.bioasq.files import read_golden
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.medline.reader import read
 from bioqa.models import bundled
+from bioqa.models.config import NAME, read_config, write_config
 from bioqa.models.folders import put_back
 from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import write_bytes
@@ -47,7 +47,7 @@ SvgOption = Annotated[
 def show(ranker: RankerArgument, svg: SvgOption = None, json: JsonOption = False) -> None:
     """Show a ranker's settings, training data, scores, learning curve and scale."""
     folder = folder_of(ranker)
-    config = config_of(folder)
+    config = read_config(folder)
     if svg is not None:
         _draw_curve(config, folder.name, svg)
     if json:
@@ -178,10 +178,10 @@ def fit_scale_of(folder: Path, dev: Path, settings: Settings) -> None:
     sentences = judged_sentences(rankings, responses, calibration)
     pairs = ("documents", scale.documents, documents), ("sentences", scale.sentences, sentences)
     errors = [f"{unit} {_reliability(curve, judged, True).error:.4f}" for unit, curve, judged in pairs]
-    config = config_of(folder)
+    config = read_config(folder)
     training = {**config.get("training", {}), "scale": file_fingerprint(dev)}
     config |= {"calibration": asdict(calibration), "scale": scale.as_dict(), "training": training}
-    write_bytes(folder / "config.json", (json_format.dumps(config, indent=1) + "\n").encode())
+    write_config(folder, config)
     say(f"{folder}: scale fitted; expected calibration error of answers on {dev.name}: {', '.join(errors)}")
 
 
@@ -225,24 +225,12 @@ def folder_of(name_or_folder: str) -> Path:
     """The folder of a ranker of any kind. Raises BioqaError if there is none."""
     folder = bundled.folder_of(name_or_folder)
     put_back(folder)
-    if not (folder / "config.json").is_file():
+    if not (folder / NAME).is_file():
         names = ", ".join(bundled.available())
         raise BioqaError(
             f"no ranker {name_or_folder!r}: neither a checkpoint's folder nor one of those bundled ({names})"
         )
     return folder
-
-
-def config_of(folder: Path) -> dict[str, Any]:
-    """Raises BioqaError."""
-    path = folder / "config.json"
-    try:
-        config = json_format.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BioqaError(f"{path}: {error}") from error
-    if not isinstance(config, dict) or "format" not in config:
-        raise BioqaError(f"{path}: not the config of a ranker")
-    return config
 
 
 def described(config: Mapping[str, Any], name: str) -> list[str]:

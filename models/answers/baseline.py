@@ -5,7 +5,6 @@ both with a vocabulary's statistics, so that scores do not depend on an index.
 """
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
@@ -20,14 +19,14 @@ from bioqa.models.answers.ranking import Ranking, ranking
 from bioqa.models.answers.scale import Scale, without_scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Floats, concatenate
+from bioqa.models.config import NAME, check_kind, faults_as, is_of_kind, read_config, write_config
 from bioqa.models.features.matching import bm25_scores, match
-from bioqa.models.folders import is_of_kind, written_whole
+from bioqa.models.folders import written_whole
 from bioqa.models.text import vocabulary as vocabularies
 from bioqa.models.text.documents import DocumentTokens
 from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import write_bytes
 
 FORMAT = 1
 KIND = "bm25"
@@ -145,19 +144,14 @@ def save(ranker: Bm25Ranker, folder: Path) -> None:
         ranker.vocabulary.save(unfinished)
         named = vocabularies.leave_to_package(unfinished)
         config = {**ranker.config, **({} if named is None else {"vocabulary": named})}
-        content = json.dumps(config, indent=1, allow_nan=False) + "\n"
-        write_bytes(unfinished / "config.json", content.encode())
+        write_config(unfinished, config)
 
 
 def load(folder: Path, *, cached_documents: int = 20_000) -> Bm25Ranker:
     """Raises BaselineError or VocabularyError, naming the folder and what is wrong with it."""
-    path = folder / "config.json"
-    try:
-        content = path.read_bytes()
-        config = json.loads(content)
-        found = config["format"], config["kind"]
-        if found != (FORMAT, KIND):
-            raise ValueError(f"format and kind {found}, this version reads {(FORMAT, KIND)}")
+    config = read_config(folder, BaselineError)
+    check_kind(folder, config, KIND, (FORMAT,), BaselineError)
+    with faults_as(BaselineError, folder):
         constants = {name: value for name, value in config["settings"].items() if name != "ranker"}
         tuned = Tuned(
             Constants(**constants),
@@ -165,13 +159,11 @@ def load(folder: Path, *, cached_documents: int = 20_000) -> Bm25Ranker:
             Scale.from_dict(config.get("scale")),
             {"training": dict(config["training"]), "scores": dict(config["scores"])},
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BaselineError(f"{path}: {error!r}") from error
     named = config.get("vocabulary")
     words = folder if named is None else vocabularies.shared_folder(folder, named)
     vocabulary = Vocabulary.load(words, folder)
     digest = hashlib.sha256(
-        without_scale(content) + vocabularies.files_fingerprint(words).encode()
+        without_scale((folder / NAME).read_bytes()) + vocabularies.files_fingerprint(words).encode()
     ).hexdigest()
     return Bm25Ranker(
         vocabulary, tuned, name=folder.name, fingerprint=digest, cached_documents=cached_documents

@@ -7,7 +7,6 @@ ranker, by name and hash, in place of ``first``.
 """
 
 import hashlib
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,10 @@ from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed, Tuned
 from bioqa.models.cascade.speed import kept
+from bioqa.models.config import NAME, check_kind, faults_as, is_of_kind, read_config, write_config
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.features.extractor import feature_counts
-from bioqa.models.folders import is_of_kind, put_back, written_whole
+from bioqa.models.folders import put_back, written_whole
 from bioqa.models.rankers.registry import ARCHITECTURES
 from bioqa.models.reranker import Reranker
 
@@ -69,8 +69,7 @@ def write_rest(cascade: Cascade, folder: Path, more: dict[str, Any]) -> None:
         **more,
         **cascade.record,
     }
-    text = json.dumps(config, indent=1, allow_nan=False)
-    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+    write_config(folder, config)
 
 
 def load(
@@ -80,12 +79,10 @@ def load(
 
     Raises CascadeError, CheckpointError or EncoderError, naming the folder and what is wrong with it."""
     put_back(folder)
-    path = folder / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-        found = config.pop("format"), config.pop("kind")
-        if found not in ((FORMAT, KIND), (_OLD_FORMAT, KIND)):
-            raise CascadeError(f"format and kind {found}, this version reads {(FORMAT, KIND)}")
+    config = read_config(folder, CascadeError)
+    check_kind(folder, config, KIND, (_OLD_FORMAT, FORMAT), CascadeError)
+    with faults_as(CascadeError, folder):
+        written = config.pop("format"), config.pop("kind")
         combination = Combination(**config.pop("combination"))
         speed = Speed(**config.pop("speed"))
         calibration = Calibration(**config.pop("calibration"))
@@ -93,13 +90,9 @@ def load(
         if bundled_first is not None:
             bundled_first = str(bundled_first["bundled"]), str(bundled_first["hash"])
         Scale.from_dict(config.get("scale"))  # which stays in the record
-    except CascadeError as error:
-        raise CascadeError(f"{path}: {error}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CascadeError(f"{path}: {error!r}") from error
     first = Reranker.load(bundled_first[0] if bundled_first else folder / "first")
     if bundled_first and first.hash != bundled_first[1]:
-        raise CascadeError(f"{path}: made for another ranker {first.name} than the bundled one")
+        raise CascadeError(f"{folder / NAME}: made for another ranker {first.name} than the bundled one")
     if ARCHITECTURES[first.checkpoint.settings.ranker].units != "sentences":
         raise CascadeError(f"{folder / 'first'}: its ranker gives sentences no scores")
     encoder = Encoder.load(str(folder / "encoder"), device=device)
@@ -107,7 +100,7 @@ def load(
     head = folder / "head.safetensors"
     try:
         weights = load_file(head)
-        if found[0] == _OLD_FORMAT:
+        if written[0] == _OLD_FORMAT:
             weights = {f"sentence.{name}": value for name, value in weights.items()}
             weights |= {
                 f"document.{name}": torch.zeros_like(value)
@@ -137,7 +130,7 @@ def _heads(reader: CrossEncoder) -> nn.ModuleDict:
 
 def _fingerprint(folder: Path, first: Reranker, encoder: Encoder) -> str:
     digest = hashlib.sha256(f"{first.hash} {encoder.fingerprint}".encode())
-    for name in ("config.json", "head.safetensors"):
+    for name in (NAME, "head.safetensors"):
         content = (folder / name).read_bytes()
-        digest.update(name.encode() + b"\0" + (without_scale(content) if name == "config.json" else content))
+        digest.update(name.encode() + b"\0" + (without_scale(content) if name == NAME else content))
     return digest.hexdigest()

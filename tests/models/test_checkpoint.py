@@ -155,7 +155,7 @@ def test_weights_that_do_not_fit_are_named(
     ("changes", "message"),
     [
         ({"format": 3}, "format 3, this version reads 1 and 2"),
-        ({"format": None}, "format None, this version reads 1 and 2"),
+        ({"format": None}, "config.json: not the config of a ranker"),
         ({"settings": {"ranker": "jpdrmm", "colour": 3}}, "unknown settings: colour"),
         ({"settings": {"ranker": "nosuch"}}, "architecture 'nosuch' is not one of"),
         ({"settings": {"ranker": "jpdrmm", "dimensions": "six"}}, "dimensions 'six' is not a whole number"),
