@@ -246,7 +246,7 @@ def _all_systems(
 ) -> None:
     """Compare all systems of the four papers: document MAP, size and time."""
     from bioqa.app.reports.all_systems import as_dicts, chart, read_all, table
-    from bioqa.app.reports.charts import as_file
+    from bioqa.app.reports.svg import as_file
 
     rows = read_all(results)
     if svg is not None:

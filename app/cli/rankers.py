@@ -104,9 +104,10 @@ def reliability(
         for name, shown in ((f"{unit} of answers", True), (f"{unit} of candidates", False))
     }
     if svg is not None:
-        from bioqa.app.cli.charts import reliability_svg
+        from bioqa.app.reports.panels import reliability_diagrams
 
-        write_bytes(svg, reliability_svg(f"Reliability of {loaded.name} on {golden.name}", found).encode())
+        title = f"Reliability of {loaded.name} on {golden.name}"
+        write_bytes(svg, reliability_diagrams(title, found).encode())
     if json:
         print_json({name: _as_dict(each) for name, each in found.items()})
         return
@@ -290,12 +291,12 @@ def _curve_lines(config: Mapping[str, Any]) -> list[str]:
 
 
 def _draw_curve(config: Mapping[str, Any], name: str, svg: Path) -> None:
-    from bioqa.app.cli.charts import line_svg
+    from bioqa.app.reports.panels import learning_curves
 
     axis, series = curve_series(config)
     if not series:
         raise BioqaError(f"{name}: no learning curve was kept, so there is nothing to draw")
-    write_bytes(svg, line_svg(f"Learning curve of {name}", axis, series).encode())
+    write_bytes(svg, learning_curves(f"Learning curve of {name}", axis, series).encode())
 
 
 def _scale_lines(config: Mapping[str, Any]) -> list[str]:

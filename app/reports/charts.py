@@ -1,37 +1,23 @@
-"""Charts of a comparison as inline SVG without styles, which the policy of the pages does not allow.
-
-Text and axes take the colour of the text around them. The systems' colours have at least 3:1 of contrast with
-white and with the dark theme's paper.
-"""
+"""Charts of a comparison as inline SVG."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
 
+from bioqa.app.reports.svg import FONT, WIDTH, colour, dash, drawing, line, polyline, text
 from bioqa.bioasq.breakdown import Curve, Group
-
-COLOURS = ("#2a7fb8", "#c2571a", "#2f8f4e", "#a85aa0", "#8a7a1f", "#c0476b", "#5f6fd0", "#7a7a7a")
-
-WIDTH = 440
-"""User units, about a phone's width, so that text stays legible there."""
 
 _LABELS = 96
 _VALUES = 44
 _BAR = 14
-_FONT = 12
-_DASHES = ("", "6 3", "2 3", "8 3 2 3")
-
-
-def colour(place: int) -> str:
-    return COLOURS[place % len(COLOURS)]
 
 
 def legend(names: Sequence[str]) -> str:
     """Names with their colours, as a list in HTML, above charts that share them."""
     items = "".join(
         f'<li><svg width="24" height="12" viewBox="0 0 24 12" aria-hidden="true">'
-        f'<path d="M0 6H24" stroke="{colour(place)}" stroke-width="4" stroke-dasharray="{_dash(place)}"/>'
+        f'<path d="M0 6H24" stroke="{colour(place)}" stroke-width="4" stroke-dasharray="{dash(place)}"/>'
         f"</svg> {escape(name)}</li>"
         for place, name in enumerate(names)
     )
@@ -52,13 +38,13 @@ def difference_bars(title: str, differences: Sequence[tuple[str, float]], place:
             f'<rect x="{left + number * step:.2f}" y="{top:.2f}" width="{max(step * 0.85, 0.4):.2f}" '
             f'height="{size:.2f}" fill="{colour(place)}"><title>{escape(name)}: {value:+.4f}</title></rect>'
         )
-    axis = _line(left, middle, WIDTH, middle)
+    axis = line(left, middle, WIDTH, middle)
     ends = (
-        _text(left - 4, 14, f"{furthest:+.2f}", "end")
-        + _text(left - 4, middle + 4, "0", "end")
-        + _text(left - 4, height - 6, f"{-furthest:+.2f}", "end")
+        text(left - 4, 14, f"{furthest:+.2f}", "end")
+        + text(left - 4, middle + 4, "0", "end")
+        + text(left - 4, height - 6, f"{-furthest:+.2f}", "end")
     )
-    return _svg(title, height, axis + ends + "".join(bars))
+    return drawing(title, height, axis + ends + "".join(bars))
 
 
 def grouped_bars(title: str, groups: Sequence[Group], names: Sequence[str]) -> str:
@@ -68,9 +54,7 @@ def grouped_bars(title: str, groups: Sequence[Group], names: Sequence[str]) -> s
     made, y = [], 0.0
     for group in groups:
         begin = y
-        made.append(
-            _text(0, y + _FONT, group.name) + _text(0, y + 2 * _FONT + 3, f"{group.questions} questions")
-        )
+        made.append(text(0, y + FONT, group.name) + text(0, y + 2 * FONT + 3, f"{group.questions} questions"))
         for place, name in enumerate(names):
             if name not in group.means:
                 continue
@@ -78,11 +62,11 @@ def grouped_bars(title: str, groups: Sequence[Group], names: Sequence[str]) -> s
             made.append(
                 f'<rect x="{_LABELS}" y="{y:.1f}" width="{max(value, 0) * scale:.2f}" height="{_BAR - 2}" '
                 f'fill="{colour(place)}"><title>{escape(name)}, {escape(group.name)}: {value:.4f}</title>'
-                "</rect>" + _text(_LABELS + max(value, 0) * scale + 4, y + _FONT - 2, f"{value:.3f}")
+                "</rect>" + text(_LABELS + max(value, 0) * scale + 4, y + FONT - 2, f"{value:.3f}")
             )
             y += _BAR
-        y = max(y, begin + 2 * _FONT + 6) + 12
-    return _svg(title, max(y, 20), "".join(made))
+        y = max(y, begin + 2 * FONT + 6) + 12
+    return drawing(title, max(y, 20), "".join(made))
 
 
 def precision_recall(title: str, curves: Sequence[Curve], names: Sequence[str]) -> str:
@@ -94,18 +78,14 @@ def precision_recall(title: str, curves: Sequence[Curve], names: Sequence[str]) 
     def placed(point: tuple[float, float]) -> tuple[float, float]:
         return left + point[0] / furthest[0] * size, bottom - point[1] / furthest[1] * (bottom - top)
 
-    made = [_line(left, bottom, left + size, bottom), _line(left, bottom, left, top)]
-    made += [_text(left - 4, top + 8, f"{furthest[1]:.2f}", "end"), _text(left - 4, bottom, "0", "end")]
-    made += [_text(left, bottom + 16, "0"), _text(left + size, bottom + 16, f"{furthest[0]:.2f}", "end")]
-    made += [_text(left + size / 2, bottom + 16, "recall", "middle"), _text(left + 6, top + 8, "precision")]
+    made = [line(left, bottom, left + size, bottom), line(left, bottom, left, top)]
+    made += [text(left - 4, top + 8, f"{furthest[1]:.2f}", "end"), text(left - 4, bottom, "0", "end")]
+    made += [text(left, bottom + 16, "0"), text(left + size, bottom + 16, f"{furthest[0]:.2f}", "end")]
+    made += [text(left + size / 2, bottom + 16, "recall", "middle"), text(left + 6, top + 8, "precision")]
     for curve in curves:
         place = names.index(curve.system)
         on_screen = [placed(point) for point in curve.points]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in on_screen)
-        made.append(
-            f'<polyline points="{path}" fill="none" stroke="{colour(place)}" stroke-width="2" '
-            f'stroke-dasharray="{_dash(place)}"/>'
-        )
+        made.append(polyline(on_screen, colour(place), dash(place)))
         made += [
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour(place)}"><title>{escape(curve.system)}, '
             f"{depth} documents: precision {precision:.4f}, recall {recall:.4f}</title></circle>"
@@ -113,7 +93,7 @@ def precision_recall(title: str, curves: Sequence[Curve], names: Sequence[str]) 
                 zip(on_screen, curve.points, strict=True), start=1
             )
         ]
-    return _svg(title, bottom + 24, "".join(made))
+    return drawing(title, bottom + 24, "".join(made))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +124,10 @@ def scatter(title: str, across: str, up: str, dots: Sequence[Dot], groups: Seque
         over = log10(x / decades[0]) / log10(decades[-1] / decades[0])
         return left + over * (right - left), bottom - (y - marks[0]) / (marks[-1] - marks[0]) * (bottom - top)
 
-    made = [_line(left, bottom, right, bottom), _line(left, bottom, left, top)]
-    made += [_text(placed(x, marks[0])[0], bottom + 16, f"{x:g}", "middle") for x in decades]
-    made += [_text(left - 4, placed(decades[0], y)[1] + 4, f"{y:.1f}", "end") for y in marks]
-    made += [_text((left + right) / 2, bottom + 32, across, "middle"), _text(left + 6, 12, up)]
+    made = [line(left, bottom, right, bottom), line(left, bottom, left, top)]
+    made += [text(placed(x, marks[0])[0], bottom + 16, f"{x:g}", "middle") for x in decades]
+    made += [text(left - 4, placed(decades[0], y)[1] + 4, f"{y:.1f}", "end") for y in marks]
+    made += [text((left + right) / 2, bottom + 32, across, "middle"), text(left + 6, 12, up)]
     labels = _label_places([placed(dot.x, dot.y) for dot in dots], [dot.label for dot in dots])
     made += [
         _dot(dot, [placed(dot.x, dot.y + part * dot.deviation) for part in (-1, 0, 1)], label)
@@ -156,22 +136,8 @@ def scatter(title: str, across: str, up: str, dots: Sequence[Dot], groups: Seque
     for place, name in enumerate(groups):
         x, y = left + place % 2 * (WIDTH - left) / 2, bottom + 54 + place // 2 * 18
         made.append(f'<circle cx="{x:.1f}" cy="{y - 4:.1f}" r="4" fill="{colour(place)}"/>')
-        made.append(_text(x + 10, y, name))
-    return _svg(title, bottom + 54 + (len(groups) + 1) // 2 * 18, "".join(made))
-
-
-def as_file(svg: str) -> str:
-    """A chart as a file of its own, which has no text around it to take a colour from: dark on white."""
-    head, tag, rest = svg.partition(">")
-    return (
-        head.replace(
-            "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" color="#222222" font-family="sans-serif" ', 1
-        )
-        + tag
-        + '<rect width="100%" height="100%" fill="#ffffff"/>'
-        + rest
-        + "\n"
-    )
+        made.append(text(x + 10, y, name))
+    return drawing(title, bottom + 54 + (len(groups) + 1) // 2 * 18, "".join(made))
 
 
 def _label_places(dots: Sequence[tuple[float, float]], labels: Sequence[str]) -> list[tuple[float, float]]:
@@ -227,25 +193,3 @@ def _tenths(values: Sequence[float]) -> list[float]:
     """Multiples of .1 around the values."""
     low, high = floor(10 * min(values, default=0.0)), ceil(10 * max(values, default=1.0))
     return [place / 10 for place in range(low, max(high, low + 1) + 1)]
-
-
-def _dash(place: int) -> str:
-    return _DASHES[place // len(COLOURS) % len(_DASHES)]
-
-
-def _line(x1: float, y1: float, x2: float, y2: float) -> str:
-    return f'<path d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke="currentColor" stroke-width="1" opacity="0.6"/>'
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{_FONT}" '
-        f'fill="currentColor">{escape(text)}</text>'
-    )
-
-
-def _svg(title: str, height: float, content: str) -> str:
-    return (
-        f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" '
-        f'height="{height:g}" class="chart">{content}</svg>'
-    )

@@ -9,7 +9,7 @@ import pytest
 
 from bioqa.app.cli.experiments import PAPERS
 from bioqa.app.reports.all_systems import chart, read_all
-from bioqa.app.reports.charts import as_file
+from bioqa.app.reports.svg import as_file
 from bioqa.models.experiments import published
 from bioqa.models.experiments.papers import EXPERIMENTS, counted
 from tests.app.conftest import SAMPLE, Run

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from lxml import etree
 
-from bioqa.app.reports import charts
+from bioqa.app.reports import charts, svg
 from bioqa.bioasq.breakdown import Curve, Group
 
 PAPERS = ("#ffffff", "#1b2223")
@@ -20,7 +20,7 @@ def luminance(colour: str) -> float:
     return sum(share * value for share, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-@pytest.mark.parametrize("colour", charts.COLOURS)
+@pytest.mark.parametrize("colour", svg.COLOURS)
 def test_colours_stand_out_in_both_themes(colour: str) -> None:
     for paper in PAPERS:
         dark, light = sorted((luminance(colour), luminance(paper)))
@@ -42,7 +42,7 @@ def test_bars_of_differences_are_as_long_as_they_are() -> None:
     assert heights == pytest.approx([90, 0, 45])
     assert tops == pytest.approx([10, 100, 100])
     assert root.xpath("//rect/title/text()") == ["<x>: +0.5000", "y: +0.0000", "z: -0.2500"]
-    assert {rect.get("fill") for rect in root.xpath("//rect")} == {charts.colour(1)}
+    assert {rect.get("fill") for rect in root.xpath("//rect")} == {svg.colour(1)}
 
 
 def test_no_bars_at_all() -> None:
@@ -55,7 +55,7 @@ def test_grouped_bars_do_not_overlap_and_show_their_values() -> None:
     root = read(charts.grouped_bars("by type", groups, ["a", "b"]))
     bars = [(float(r.get("y")), float(r.get("width")), r.get("fill")) for r in root.xpath("//rect")]
     assert [width / bars[1][1] for _, width, _ in bars] == pytest.approx([0.5, 1, 0.25], abs=0.001)
-    assert [fill for *_, fill in bars] == [charts.colour(0), charts.colour(1), charts.colour(1)]
+    assert [fill for *_, fill in bars] == [svg.colour(0), svg.colour(1), svg.colour(1)]
     places = [y for y, *_ in bars]
     assert all(later - earlier >= 14 for earlier, later in pairwise(places))
     texts = root.xpath("//text/text()")
@@ -68,7 +68,7 @@ def test_lines_have_a_point_for_each_depth() -> None:
     points = ((0.2, 0.9), (0.4, 0.6))
     root = read(charts.precision_recall("curve", [Curve("b", points)], ["a", "b"]))
     assert len(root.xpath("//circle")) == 2
-    assert root.xpath("//polyline/@stroke") == [charts.colour(1)]
+    assert root.xpath("//polyline/@stroke") == [svg.colour(1)]
     assert root.xpath("//circle[2]/title/text()") == ["b, 2 documents: precision 0.6000, recall 0.4000"]
     across = [float(x) for x in root.xpath("//circle/@cx")]
     assert (across[0] - 40) / (across[1] - 40) == pytest.approx(0.5)
@@ -92,7 +92,7 @@ def test_dots_over_decades_with_their_deviations() -> None:
     assert across[1] - across[0] == pytest.approx(across[2] - across[1], abs=0.2)
     heights = [float(circle.get("cy")) for circle in circles]
     assert (heights[0] - heights[1]) / (heights[1] - heights[2]) == pytest.approx(0.25 / 0.15, abs=0.02)
-    assert [circle.get("fill") for circle in circles] == [charts.colour(0), "none", charts.colour(1)]
+    assert [circle.get("fill") for circle in circles] == [svg.colour(0), "none", svg.colour(1)]
     (bar,) = root.xpath("//g/path/@d")
     low, high = (float(y) for y in re.findall(r"[\d.]+", bar)[1:])
     assert low - high == pytest.approx((heights[0] - heights[1]) * 0.1 / 0.25, abs=0.2)
@@ -110,7 +110,7 @@ def test_labels_of_close_dots_do_not_overlap() -> None:
 
 def test_a_chart_as_a_file_has_its_own_colours() -> None:
     inline = charts.scatter("all", "ms", "MAP", [charts.Dot("1", "one", 5.0, 0.5, 0.0, 0)], ["a"])
-    root = etree.fromstring(charts.as_file(inline).encode())
+    root = etree.fromstring(svg.as_file(inline).encode())
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert root.get("color") == "#222222"
     assert root[0].get("fill") == "#ffffff"
