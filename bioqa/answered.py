@@ -130,7 +130,7 @@ class Answer:
         """What was searched for instead of the question, or beside it; None if it was taken as it is.
 
         ``words``, ``restriction`` and ``identifiers`` of PubMed's notation, ``corrections`` of misspelt
-        words, and ``expansions``: other spellings, abbreviations, synonyms.
+        words, and ``expansions``: other spellings, abbreviations, names, synonyms.
 
         >>> index = bioqa.open_index("sample-index")
         >>> answer = bioqa.ask("Which genes influence the dose of warfarrin?", index)

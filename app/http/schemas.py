@@ -359,8 +359,9 @@ class CorrectedWord(BaseModel):
 class ExpandedWords(BaseModel):
     words: str = Field(description="As the question has them.")
     also: list[str] = Field(description="What was searched for beside them.")
-    why: Literal["spelling", "abbreviation", "synonym"] = Field(
-        description="spelling: other ways to write the same word, such as Greek letters or hyphens."
+    why: Literal["spelling", "abbreviation", "name", "synonym"] = Field(
+        description="spelling: other ways to write the same word, such as Greek letters or hyphens. "
+        "name: brand names, British and American names of drugs, lay words."
     )
 
 

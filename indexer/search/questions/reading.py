@@ -17,13 +17,15 @@ from typing import Literal
 
 from bioqa.indexer.search.defined import short_key
 from bioqa.indexer.search.evidence import Evidence
-from bioqa.indexer.search.questions import abbreviations
+from bioqa.indexer.search.questions.lay_words import Names, known_names
+from bioqa.indexer.search.questions import abbreviations, names
 from bioqa.indexer.search.questions.abbreviations import Mention, phrases
 from bioqa.indexer.search.questions.budget import Budget, BudgetedEvidence, BudgetSpent
 from bioqa.indexer.search.questions.chunks import Chunk, cut
 from bioqa.indexer.search.questions.condensing import is_long
 from bioqa.indexer.search.questions.corrections import correctable, corrected
 from bioqa.indexer.search.questions.known import KnownWords
+from bioqa.indexer.search.questions.names import Called
 from bioqa.indexer.search.questions.pieces import Piece, join
 from bioqa.indexer.search.synonyms import NO_SYNONYMS, Synonyms
 from bioqa.indexer.search.wording import Best, Every, Wording, Words
@@ -35,8 +37,8 @@ MOST_CORRECTIONS = 8
 """Unknown words of one question that are looked up: each needs three searches and the words of up to 180
 documents. BioASQ's questions have two."""
 
-Why = Literal["spelling", "abbreviation", "synonym"]
-"""Spelling: other ways to write the same word."""
+Why = Literal["spelling", "abbreviation", "name", "synonym"]
+"""Spelling: other ways to write the same word. Name: brand names, British and American ones, lay words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class _Reader:
         self._evidence = evidence
         self._synonyms = synonyms
         self._known = KnownWords(evidence)
+        self._names: Names = known_names()
         self._wordings: list[Wording] = []
         self._pieces: list[Piece] = []
         self._expansions: list[Expansion] = []
@@ -118,7 +121,9 @@ class _Reader:
         if corrections:
             chunks = cut(self._text)
             self._known.look_up(chunks)
-        self._understand(chunks, abbreviations.find(self._text, chunks, self._evidence))
+        mentions = abbreviations.find(self._text, chunks, self._evidence)
+        taken = {number + more for number, mention in mentions.items() for more in range(mention.words)}
+        self._understand(chunks, mentions, names.find(chunks, self._names, self._known, taken))
         self._add_synonyms(chunks)
         return Reading(
             question,
@@ -131,8 +136,10 @@ class _Reader:
     # Misspelt words
 
     def _correct(self, chunks: Sequence[Chunk]) -> list[Correction]:
-        """Correct, in the text, the words that no document has."""
-        known = [self._known.has(chunk) for chunk in chunks]
+        """Correct, in the text, the words that no document has, except for names of what some have."""
+        called = names.find(chunks, self._names, self._known)
+        named = {number + more for number, call in called.items() for more in range(call.words)}
+        known = [number in named or self._known.has(chunk) for number, chunk in enumerate(chunks)]
         context = " ".join(
             chunk.text for chunk, has in zip(chunks, known, strict=True) if has and not chunk.stop
         )
@@ -151,7 +158,9 @@ class _Reader:
 
     # Words and abbreviations
 
-    def _understand(self, chunks: Sequence[Chunk], mentions: Mapping[int, Mention]) -> None:
+    def _understand(
+        self, chunks: Sequence[Chunk], mentions: Mapping[int, Mention], called: Mapping[int, Called]
+    ) -> None:
         """Find what to search for, and cut the question into pieces, from its first word to its last."""
         # Of an abbreviation and a long form that are both there, a ranker reads both.
         in_full = {mention.key for mention in mentions.values() if mention.is_long}
@@ -159,10 +168,14 @@ class _Reader:
         understood: set[str] = set()
         at, number = 0, 0
         while number < len(chunks):
-            chunk, mention = chunks[number], mentions.get(number)
-            last = chunks[number + (mention.words if mention else 1) - 1]
+            chunk, mention, call = chunks[number], mentions.get(number), called.get(number)
+            either = mention or call
+            words = either.words if either else 1
+            last = chunks[number + words - 1]
             self._pieces.append(self._text[at : chunk.begin])
-            if mention is None:
+            if call is not None:
+                self._pieces.append(self._call(call, chunks[number : number + words]))
+            elif mention is None:
                 self._pieces.append(self._word(chunk))
             elif mention.key in understood:  # the question has both
                 self._pieces.append(self._text[chunk.begin : last.end])
@@ -171,7 +184,7 @@ class _Reader:
                 phrase = self._text[chunk.begin : last.end]
                 abbreviated = self._mention(mention, phrase)
                 self._pieces.append(phrase if mention.key in in_full else abbreviated)
-            number += mention.words if mention else 1
+            number += words
             at = last.end
         self._pieces.append(self._text[at:])
 
@@ -187,6 +200,13 @@ class _Reader:
         self._wordings.append(both.wording)
         self._expand("abbreviation", phrase, [both.other])
         return both.piece
+
+    def _call(self, call: Called, chunks: Sequence[Chunk]) -> Piece:
+        phrase = self._text[chunks[0].begin : chunks[-1].end]
+        wordings, piece = names.write(call, phrase, chunks, self._known)
+        self._wordings += wordings
+        self._expand("name", phrase, call.others)
+        return piece
 
     def _expand(self, why: Why, words: str, also: Iterable[str]) -> None:
         lower = words.lower()
