@@ -5,13 +5,14 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench.drug_names import MEMBER, names, otherwise, plain
 from bioqa.indexer.search.questions.lay_words import Name, read
 
-DICTIONARY = {
+DICTIONARY: dict[str, dict[str, Any]] = {
     "drug_canonical_to_data": {
         "quetiapine": {"drugbank_id": "1"},
         "carisoprodol": {"drugbank_id": "2"},

@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bioqa.indexer.search.defined import long_key
-from bioqa.indexer.search.questions.lay_words import LONGEST_WORDS, Name, Names
 from bioqa.indexer.search.questions.chunks import Chunk
 from bioqa.indexer.search.questions.known import KnownWords
+from bioqa.indexer.search.questions.lay_words import LONGEST_WORDS, Name, Names
 from bioqa.indexer.search.questions.pieces import Piece, Ways
 from bioqa.indexer.search.wording import Best, Wording, Words
 

@@ -17,7 +17,6 @@ from typing import Literal
 
 from bioqa.indexer.search.defined import short_key
 from bioqa.indexer.search.evidence import Evidence
-from bioqa.indexer.search.questions.lay_words import Names, known_names
 from bioqa.indexer.search.questions import abbreviations, names
 from bioqa.indexer.search.questions.abbreviations import Mention, phrases
 from bioqa.indexer.search.questions.budget import Budget, BudgetedEvidence, BudgetSpent
@@ -25,6 +24,7 @@ from bioqa.indexer.search.questions.chunks import Chunk, cut
 from bioqa.indexer.search.questions.condensing import is_long
 from bioqa.indexer.search.questions.corrections import correctable, corrected
 from bioqa.indexer.search.questions.known import KnownWords
+from bioqa.indexer.search.questions.lay_words import Names, known_names
 from bioqa.indexer.search.questions.names import Called
 from bioqa.indexer.search.questions.pieces import Piece, join
 from bioqa.indexer.search.synonyms import NO_SYNONYMS, Synonyms

@@ -126,7 +126,9 @@ def test_what_people_say_is_known(asked: str, called: str) -> None:
     assert called in known_names()[key_of(asked)].others
 
 
-@pytest.mark.parametrize("word", ["impact", "advance", "ease", "relax", "vision", "rela", "generics", "thein x"])
+@pytest.mark.parametrize(
+    "word", ["impact", "advance", "ease", "relax", "vision", "rela", "generics", "thein x"]
+)
 def test_ordinary_words_are_no_names(word: str) -> None:
     assert key_of(word) not in known_names()
 
