@@ -267,6 +267,13 @@ class Settings(BaseSettings):
         description="Seconds of processor time that it may take to parse, check or rank what one request "
         "sends; then it is refused with 422.",
     )
+    max_question_cpu_s: float = Field(
+        default=4,
+        gt=0,
+        le=3600,
+        description="Seconds of processor time that retrieving and ranking one question may take, without "
+        "an encoder; then it is answered literally, by BM25.",
+    )
     max_rerank_characters: int = Field(
         default=1_000_000,
         ge=1,

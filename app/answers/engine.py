@@ -6,9 +6,10 @@ not done to the service.
 """
 
 import logging
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
@@ -30,14 +31,30 @@ from bioqa.app.answers.opening import load_rankers, open_index
 from bioqa.app.answers.refusals import RETRY_AFTER_S, RankingFailed
 from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.answers.reranking import GivenText, as_retrieved
-from bioqa.app.answers.workers import NoWorker, TaskLimits, TooMuchWork, WorkerLost, Workers
+from bioqa.app.answers.workers import (
+    NoWorker,
+    TaskLimits,
+    TooMuchWork,
+    WorkerLost,
+    Workers,
+    limit_memory,
+    limited,
+)
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Question
+from bioqa.indexer.search.elastic.address import is_url
 from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration
 
-HANGING_S = 60.0
-"""A process that works on one task for so long, beside a cascade's budget, is ended and replaced."""
+HANGING_S = 20.0
+"""A process that works on one task for so long, beside a cascade's budget and what Elasticsearch may take, is
+ended and replaced: it hangs, as a task's processor time is bounded.
+"""
+
+MEMORY_BYTES = 1_000_000_000
+"""Data that a ranking process may hold above what it has loaded; a thousand candidates take a third of it."""
+
+ENCODER_MEMORY_BYTES = 4_000_000_000
 
 log = logging.getLogger("bioqa")
 
@@ -53,8 +70,8 @@ class RankingTask:
     asked_at: float = field(default_factory=time.perf_counter)
     """The clock is the same in all processes of one machine."""
     origin: Origin = field(default_factory=origin)
-    without_ranker: bool = False
-    """Answer by BM25: the ranker ended processes that tried."""
+    plainly: str | None = None
+    """Why it is answered literally, and by BM25 in place of the ranker."""
 
 
 class Engine(Protocol):
@@ -139,24 +156,24 @@ class LocalEngine:
     def answer(self, tasks: Sequence[RankingTask]) -> Sequence[Answer | Exception]:
         set_origin(tasks[0].origin if len(tasks) == 1 else (None, None))
         outcomes: dict[int, Answer | Exception] = {}
-        waiting: defaultdict[tuple[str, bool], dict[int, Retrieved]] = defaultdict(dict)
+        waiting: defaultdict[tuple[str, str | None], dict[int, Retrieved]] = defaultdict(dict)
         for place, task in enumerate(tasks):
             retrieved = self._retrieved(task)
             if isinstance(retrieved, Retrieved):
-                waiting[task.ranker, task.without_ranker][place] = retrieved
+                waiting[task.ranker, task.plainly][place] = retrieved
             else:
                 outcomes[place] = retrieved
-        for (name, without_ranker), questions in waiting.items():
+        for (name, plainly), questions in waiting.items():
             for places in self._groups(questions):
                 group = [questions[place] for place in places]
-                answers = self._ranked(self._rankers[name], group, without_ranker=without_ranker)
+                answers = self._ranked(self._rankers[name], group, plainly)
                 outcomes.update(zip(places, answers, strict=True))
         return [outcomes[place] for place in range(len(tasks))]
 
     def _retrieved(self, task: RankingTask) -> Retrieved | Exception:
         try:
             return candidates_of(task, self._rankers[task.ranker], self.index)
-        except TooMuchWork:
+        except (TooMuchWork, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001  # whoever asked gets it
             return error
@@ -175,10 +192,10 @@ class LocalEngine:
         yield group
 
     def _ranked(
-        self, ranker: Ranker, retrieved: Sequence[Retrieved], *, without_ranker: bool
+        self, ranker: Ranker, retrieved: Sequence[Retrieved], plainly: str | None
     ) -> Sequence[Answer | Exception]:
-        if without_ranker:
-            return [_degraded(ranker, each) for each in retrieved]
+        if plainly is not None:
+            return [answer_by_bm25(ranker, each, plainly) for each in retrieved]
         return rank_or_degrade(ranker, retrieved, allow_degraded=self._allow_degraded)
 
 
@@ -209,16 +226,21 @@ def rank_or_degrade(
                 for answer in rank_or_degrade(ranker, [each], allow_degraded=allow_degraded)
             ]
         log.exception("the ranker %s failed", ranker.name)
-    return [_degraded(ranker, retrieved[0]) if allow_degraded else failed(ranker.name)]
+    failure = f"the ranker {ranker.name} failed"
+    if not allow_degraded:
+        return [RankingFailed(failure, RETRY_AFTER_S)]
+    return [answer_by_bm25(ranker, retrieved[0], f"{failure}: {BY_BM25}")]
 
 
-def _degraded(ranker: Ranker, retrieved: Retrieved) -> Answer:
-    reason = f"the ranker {ranker.name} failed: documents as BM25 found them, sentences by BM25"
-    return answer_by_bm25(ranker, retrieved, reason)
+BY_BM25 = "documents as BM25 found them, sentences by BM25"
 
 
-def failed(ranker: str) -> RankingFailed:
-    return RankingFailed(f"the ranker {ranker} failed", RETRY_AFTER_S)
+def plainly(task: RankingTask, why: str) -> RankingTask | None:
+    """The task as what takes least; None for an explanation, which would explain nothing then."""
+    if task.options.explained is not None:
+        return None
+    options = replace(task.options, literal=True)
+    return replace(task, options=options, plainly=f"{why}; answered literally: {BY_BM25}")
 
 
 def start_engine(settings: Settings, configure_logs: Callable[[], None]) -> LocalEngine:
@@ -257,12 +279,46 @@ Start = Callable[[Settings, Callable[[], None]], LocalEngine]
 def _start_process(
     start: Start, settings: Settings, configure_logs: Callable[[], None]
 ) -> Callable[[RankingTask | None], Any]:
-    return partial(_respond, start(settings, configure_logs))
+    engine = start(settings, configure_logs)
+    rankers = engine.open()
+    with_encoder = {ranker.name for ranker in rankers if has_encoder(ranker)}
+    if not _uses_gpu():
+        limit_memory(ENCODER_MEMORY_BYTES if with_encoder else MEMORY_BYTES)
+    return partial(_respond, engine, settings, with_encoder)
 
 
-def _respond(engine: LocalEngine, task: RankingTask | None) -> list[RankerDescription] | Answer | Exception:
-    """What a process is asked: a question, or None for the rankers that there are."""
-    return [*map(described, engine.open())] if task is None else engine.answer([task])[0]
+def has_encoder(ranker: Ranker) -> bool:
+    """Whether it may take all cores for seconds, within limits of its own."""
+    # Not in the protocol: a cascade has a budget, other rankers say whether they read word pieces.
+    return bool(getattr(ranker, "reads_pieces", hasattr(ranker, "budget_ms")))
+
+
+def _uses_gpu() -> bool:
+    """Whether memory of a GPU is mapped, which would count as this process's data."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.cuda.is_initialized())
+
+
+def _respond(
+    engine: LocalEngine, settings: Settings, with_encoder: Container[str], task: RankingTask | None
+) -> list[RankerDescription] | Answer | Exception:
+    """What a process is asked: a question, or None for the rankers that there are. Raises TooMuchWork."""
+    if task is None:
+        return [*map(described, engine.open())]
+    if task.texts is not None:
+        with limited(settings.max_request_cpu_s):
+            return engine.answer([task])[0]
+    most_s = None if task.ranker in with_encoder else settings.max_question_cpu_s
+    try:
+        with limited(most_s):
+            return engine.answer([task])[0]
+    except TooMuchWork as error:
+        log.warning("a question for the ranker %s: %s", task.ranker, error)
+        plain = plainly(task, f"the question cannot be answered in full: {error}")
+        if plain is None or task.plainly is not None or not settings.allow_degraded:
+            raise
+    with limited(most_s):
+        return engine.answer([plain])[0]
 
 
 class RankingProcesses:
@@ -276,8 +332,8 @@ class RankingProcesses:
         self.index = ReopeningIndex(partial(open_index, settings))
         self.count = settings.ranking_processes
         self._wait_s = settings.request_timeout_s
-        self._limits = TaskLimits(wall_s=HANGING_S + 10 * settings.ranker_budget_ms / 1000)
-        self._text_limits = replace(self._limits, cpu_s=settings.max_request_cpu_s)
+        elastic_s = settings.elastic_timeout_s if is_url(settings.index or "") else 0.0
+        self._limits = TaskLimits(wall_s=HANGING_S + elastic_s + 10 * settings.ranker_budget_ms / 1000)
         self._allow_degraded = settings.allow_degraded
         starting = partial(_start_process, start, settings, configure_logs)
         self._workers: Workers[RankingTask | None, Any] = Workers(starting, self.count, name="ranking")
@@ -307,24 +363,27 @@ class RankingProcesses:
         return [self._answer(task) for task in tasks]
 
     def _answer(self, task: RankingTask) -> Answer | Exception:
-        """One that a process was lost over may have been innocent: once more, then without the ranker."""
-        attempts = [task, task]
-        if self._allow_degraded:
-            attempts.append(replace(task, without_ranker=True))
-        for attempt in attempts:
+        """A question that a process was lost over is not asked again as it is: it may be the cause."""
+        try:
+            return self._asked(task)
+        except WorkerLost as error:
+            log.warning("a question for the ranker %s: %s", task.ranker, error)
+        why = f"the process that answered it with the ranker {task.ranker} ended"
+        plain = plainly(task, why) if self._allow_degraded else None
+        if plain is not None:
             try:
-                answer: Answer | Exception = self._workers.call(
-                    attempt,
-                    limits=self._limits if task.texts is None else self._text_limits,
-                    wait_s=self._wait_s,
-                )
-            except TooMuchWork as error:
-                return error
-            except NoWorker as error:
-                log.warning("%s", error)
-                break
+                return self._asked(plain)
             except WorkerLost as error:
-                log.warning("a question for the ranker %s: %s", task.ranker, error)
-            else:
-                return answer
-        return failed(task.ranker)
+                log.warning("the same question, literally and by BM25: %s", error)
+        return RankingFailed(f"the question cannot be answered: {why}", RETRY_AFTER_S)
+
+    def _asked(self, task: RankingTask) -> Answer | Exception:
+        """Raises WorkerLost."""
+        try:
+            answer: Answer | Exception = self._workers.call(task, limits=self._limits, wait_s=self._wait_s)
+        except TooMuchWork as error:
+            return error
+        except NoWorker as error:
+            log.warning("%s", error)
+            return RankingFailed("no ranking process is free, or none is running", RETRY_AFTER_S)
+        return answer

@@ -10,7 +10,6 @@ import logging
 import os
 import pickle
 import resource
-import selectors
 import signal
 import subprocess
 import threading
@@ -29,6 +28,9 @@ LONGEST_PAUSE_S = 30.0
 STEADY_S = 30.0
 """A process that worked for so long is replaced at once."""
 
+STARTING_S = 600.0
+"""A process that is not ready by then is given up; large rankers take a minute on a busy machine."""
+
 log = logging.getLogger("bioqa")
 
 Task = TypeVar("Task")
@@ -37,6 +39,11 @@ Result = TypeVar("Result")
 
 class WorkerLost(BioqaError):
     """The process died, or was ended because it took too long: nothing is known of the task's result."""
+
+    def __init__(self, message: str, *, hung: bool = False) -> None:
+        super().__init__(message)
+        self.hung = hung
+        """Whether it took too long: it was stopped, perhaps, or waited for something."""
 
 
 class NoWorker(BioqaError):
@@ -57,7 +64,7 @@ class TaskLimits:
     cpu_s: float | None = None
     """Seconds of processor time, over all threads of the process."""
     wall_s: float | None = None
-    """Seconds until the process is ended and replaced."""
+    """Seconds from the first byte sent, after which the process is ended and replaced."""
 
 
 NO_LIMITS = TaskLimits()
@@ -66,24 +73,16 @@ NO_LIMITS = TaskLimits()
 class Workers(Generic[Task, Result]):
     """``count`` processes, each working on one task at a time. Thread-safe: ``call`` blocks its thread."""
 
-    def __init__(
-        self,
-        start: Callable[[], Callable[[Task], Result]],
-        count: int,
-        *,
-        name: str,
-        memory_bytes: int | None = None,
-    ) -> None:
+    def __init__(self, start: Callable[[], Callable[[Task], Result]], count: int, *, name: str) -> None:
         """``start`` runs once in every process, and returns what does a task there. It is pickled, so it must
-        be a function of a module (or a ``partial`` of one). ``memory_bytes``: data that a process may hold
-        above what it held before its first task. Processes start with ``open``.
+        be a function of a module (or a ``partial`` of one); it may call ``limit_memory``. Processes start
+        with ``open``.
         """
         self.name = name
         self.count = count
         self.replaced = 0
         """Processes that died or were ended, since the start."""
         self._start = start
-        self._memory_bytes = memory_bytes
         self._changed = threading.Condition()
         self._idle: list[_Process] = []
         self._running: set[_Process] = set()
@@ -111,7 +110,7 @@ class Workers(Generic[Task, Result]):
             self._closed = False
             self._why = "the processes are starting"
         if wait:
-            self._add(_Process(self._start, self._memory_bytes, self.name))
+            self._add(_Process(self._start, self.name))
         for _ in range(self.count - self.ready):
             self._replace(after_s=0.0)
 
@@ -190,7 +189,7 @@ class Workers(Generic[Task, Result]):
                 if self._changed.wait_for(lambda: self._closed, after_s):
                     return
             try:
-                process = _Process(self._start, self._memory_bytes, self.name)
+                process = _Process(self._start, self.name)
             except Exception as error:  # noqa: BLE001  # the edge of this thread; the next try may succeed
                 with self._changed:
                     self._deaths += 1
@@ -214,14 +213,13 @@ class _Raised:
 class _Process:
     """One process, started and ready. Raises what ``start`` raised in it, or WorkerLost."""
 
-    def __init__(
-        self, start: Callable[[], Callable[[Any], Any]], memory_bytes: int | None, name: str
-    ) -> None:
+    def __init__(self, start: Callable[[], Callable[[Any], Any]], name: str) -> None:
         self._name = name
         self._begun = time.monotonic()
+        self._hung = False
         self._child = processes.start(serve)
         try:
-            ready = self._converse((start, memory_bytes), None)
+            ready = self._converse(start, STARTING_S)
         except BaseException:
             self.end()
             raise
@@ -245,15 +243,22 @@ class _Process:
                 stream.close()
 
     def _converse(self, message: object, wall_s: float | None) -> Any:
-        try:
-            processes.send(self._child.stdin, message)
-            if wall_s is not None and not _readable(self._child.stdout, wall_s):
-                raise WorkerLost(
-                    f"{self._name}: a task took more than {wall_s:g} s, so its process was ended"
-                )
-            return processes.receive(self._child.stdout)
-        except (EOFError, OSError, ValueError) as error:  # ValueError: closed meanwhile
-            raise WorkerLost(f"{self._name}: {self._fate()}") from error
+        # A process that is stopped takes no long task either: writing, too, would wait for ever.
+        with _after(wall_s, self._give_up):
+            try:
+                processes.send(self._child.stdin, message)
+                answer = processes.receive(self._child.stdout)
+            except (EOFError, OSError, ValueError) as error:  # ValueError: closed meanwhile
+                if not self._hung:
+                    raise WorkerLost(f"{self._name}: {self._fate()}") from error
+        if self._hung:
+            took = f"a task took more than {wall_s:g} s, so its process was ended"
+            raise WorkerLost(f"{self._name}: {took}", hung=True)
+        return answer
+
+    def _give_up(self) -> None:
+        self._hung = True
+        self._child.process.kill()
 
     def _fate(self) -> str:
         try:
@@ -266,29 +271,36 @@ class _Process:
         return f"a process ended with code {code}"
 
 
-def _readable(stream: IO[bytes], within_s: float) -> bool:
-    with selectors.DefaultSelector() as selector:
-        selector.register(stream, selectors.EVENT_READ)
-        return bool(selector.select(within_s))
+@contextmanager
+def _after(seconds: float | None, act: Callable[[], None]) -> Iterator[None]:
+    """Call ``act`` if the block is not left by then."""
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, act)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def serve() -> None:
     """What a process runs: messages come from the parent, one answer to each goes to it."""
     with processes.parent() as (incoming, outgoing), suppress(EOFError):  # at its end the parent is gone
-        start, memory_bytes = processes.receive(incoming)
+        start = processes.receive(incoming)
         _give_way()
         work = _attempt(start, outgoing)
         if work is None:
             return
         processes.keep_loaded()
         processes.send(outgoing, None)
-        if memory_bytes is not None:
-            most = _data_bytes() + memory_bytes
-            resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
+        memory = processes.Memory()
         while True:
             task, cpu_s = processes.receive(incoming)
             try:
-                with _limited(cpu_s):
+                with limited(cpu_s):
                     outcome = work(task)
             except Exception as error:  # noqa: BLE001  # whoever called gets it
                 outcome = _Raised(_portable(error))
@@ -297,6 +309,7 @@ def serve() -> None:
             del outcome
             if not gc.isenabled():
                 gc.collect()  # by whoever does not want it while a task is done
+            memory.give_back()
 
 
 BEHIND = 5
@@ -336,8 +349,10 @@ _over: list[bool] = []
 
 
 @contextmanager
-def _limited(cpu_s: float | None) -> Iterator[None]:
-    """At a limit the task raises TooMuchWork, and the process goes on."""
+def limited(cpu_s: float | None) -> Iterator[None]:
+    """At a limit of processor time or memory raise TooMuchWork, and go on. In a process's main thread only,
+    and not within each other.
+    """
     if cpu_s is not None:
         signal.signal(signal.SIGPROF, _too_long)
         _over.clear()
@@ -361,6 +376,15 @@ def _limited(cpu_s: float | None) -> Iterator[None]:
 def _too_long(number: int, frame: object) -> None:
     _over.append(True)
     raise TooMuchWork(TOO_LONG)
+
+
+def limit_memory(more_bytes: int) -> None:
+    """Let this process hold so much more data than now, or less where the environment says so."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = _data_bytes() + more_bytes
+    resource.setrlimit(
+        resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard)
+    )
 
 
 def _data_bytes() -> int:

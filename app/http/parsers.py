@@ -21,7 +21,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 
 from bioqa.app.answers.refusals import RETRY_AFTER_S, QueueFull
-from bioqa.app.answers.workers import NoWorker, TaskLimits, TooMuchWork, WorkerLost, Workers
+from bioqa.app.answers.workers import NoWorker, TaskLimits, TooMuchWork, WorkerLost, Workers, limit_memory
 from bioqa.app.http.errors import MOST_PROBLEMS, BadBody, FieldError
 from bioqa.app.settings import Settings
 
@@ -43,6 +43,7 @@ def start_parser(modules: Sequence[str]) -> Callable[[tuple[Callable[..., Any], 
     # JSON has no cycles, and looking for some takes longer than parsing millions of objects: that is done
     # between tasks.
     gc.disable()
+    limit_memory(MEMORY_BYTES)
     return _call
 
 
@@ -64,9 +65,7 @@ class Parsers:
         self._threads = ThreadPoolExecutor(max(2, count), thread_name_prefix="parsing")
         self._workers: Workers[Any, Any] | None = None
         if settings.ranking_processes:
-            self._workers = Workers(
-                partial(start_parser, modules), count, name="parsing", memory_bytes=MEMORY_BYTES
-            )
+            self._workers = Workers(partial(start_parser, modules), count, name="parsing")
 
     def open(self) -> None:
         if self._workers:

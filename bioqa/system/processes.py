@@ -4,9 +4,11 @@ A child is a fresh interpreter. A fork does not survive torch's and tantivy's th
 ``multiprocessing`` would import the program that was started, perhaps a web service, once more.
 """
 
+import ctypes
 import gc
 import os
 import pickle
+import resource
 import struct
 import subprocess
 import sys
@@ -15,6 +17,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+GROWN_BYTES = 32_000_000
+"""What a process may keep of freed memory."""
 
 _LENGTH = struct.Struct("<Q")
 
@@ -50,6 +55,26 @@ def keep_loaded() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+class Memory:
+    """What this process holds, so that it gives back what it needs no more. The C library keeps much of what
+    was freed, for a next time that may never come.
+    """
+
+    def __init__(self) -> None:
+        self._usual = _resident_bytes()
+
+    def give_back(self) -> None:
+        """Cheap if the process has not grown much since the last time."""
+        if _resident_bytes() > self._usual + GROWN_BYTES:
+            with suppress(AttributeError):  # another C library
+                ctypes.CDLL(None).malloc_trim(0)
+            self._usual = _resident_bytes()
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
 
 
 @contextmanager

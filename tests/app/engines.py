@@ -49,6 +49,8 @@ class TellingRanker(LexicalRanker):
             case "spin":
                 while True:
                     pass
+            case "hoard":
+                bytearray(10**12)
         return super().rank(question, candidates)
 
 
@@ -57,6 +59,8 @@ class DeadlyIndex:
 
     def read(self, *_: object) -> None:
         os.kill(os.getpid(), signal.SIGBUS)
+
+    search = read
 
 
 def no_logs() -> None:

@@ -45,7 +45,9 @@ def made(index_folder: Path) -> Iterator[Make]:
 @pytest.fixture(scope="module")
 def processes(index_folder: Path) -> Iterator[RankingProcesses]:
     """For tests that leave it alive."""
-    settings = Settings(index=str(index_folder), ranking_processes=1, max_request_cpu_s=0.5)
+    settings = Settings(
+        index=str(index_folder), ranking_processes=1, max_request_cpu_s=0.5, max_question_cpu_s=0.5
+    )
     processes = RankingProcesses(settings, no_logs, start_telling)
     processes.open()
     yield processes
@@ -102,25 +104,58 @@ def test_where_the_ranker_fails_bm25_answers(processes: RankingProcesses) -> Non
     assert answer.documents
 
 
-def test_one_question_that_kills_its_process_is_answered_without_the_ranker(made: Make) -> None:
+def test_a_question_that_takes_too_long_is_answered_literally_and_the_process_stays(
+    processes: RankingProcesses,
+) -> None:
+    (answer,) = processes.answer([asked("spin metformn")])
+    assert isinstance(answer, Answer)
+    assert answer.degraded
+    assert "processor time" in answer.degraded
+    assert answer.options.literal
+    assert answer.reading is None
+    assert processes.replaced == 0
+
+
+def test_an_explanation_that_takes_too_long_is_refused(processes: RankingProcesses) -> None:
+    task = replace(asked("spin metformin"), options=SearchOptions(explained="90000001"))
+    (answer,) = processes.answer([task])
+    assert isinstance(answer, TooMuchWork)
+    assert processes.replaced == 0
+
+
+def test_a_question_that_takes_too_much_memory_is_answered_by_bm25_and_the_process_stays(
+    processes: RankingProcesses,
+) -> None:
+    (answer,) = processes.answer([asked("hoard metformin")])
+    assert isinstance(answer, Answer)
+    assert answer.degraded
+    assert processes.replaced == 0
+
+
+def test_one_question_that_kills_its_process_is_not_asked_again_as_it_is(made: Make) -> None:
     processes = made()
     killed, fine = processes.answer([asked("die metformin"), asked()])
     assert isinstance(killed, Answer)
     assert killed.degraded
+    assert killed.options.literal
     assert isinstance(fine, Answer)
     assert fine.degraded is None
-    assert processes.replaced >= 2
+    assert processes.replaced == 1
 
 
 def test_without_degraded_answers_it_gets_none(made: Make) -> None:
-    (answer,) = made(allow_degraded=False).answer([asked("die metformin")])
+    processes = made(allow_degraded=False)
+    (answer,) = processes.answer([asked("die metformin")])
     assert isinstance(answer, RankingFailed)
+    assert "process" in str(answer)
+    assert processes.replaced == 1
 
 
 def test_an_index_that_kills_processes_leaves_the_service_alive(made: Make) -> None:
     processes = made(start_over_damage)
     (answer,) = processes.answer([asked()])
     assert isinstance(answer, RankingFailed)
+    assert processes.replaced == 2
 
 
 def test_texts_that_take_too_long_are_refused_and_the_process_stays(processes: RankingProcesses) -> None:

@@ -61,6 +61,13 @@ def do(task: Task) -> object:
                 pass
         case "hold":
             return len(bytearray(value))
+        case "hold pieces":  # small enough to be kept by the C library; the last one is at the top
+            kept = [bytes(100_000) for _ in range(value // 100_000)]
+            top = bytes(100_000)
+            del kept
+            return len(top)
+        case "resident":
+            return processes._resident_bytes()
         case "meet":
             folder, me = value
             (folder / str(me)).touch()
@@ -86,8 +93,18 @@ def do(task: Task) -> object:
     return None
 
 
+def start_limited(most: int) -> Callable[[Task], object]:
+    workers.limit_memory(most)
+    return do
+
+
 def start_dying() -> Callable[[Task], object]:
     os.kill(os.getpid(), signal.SIGKILL)
+    return do
+
+
+def start_stopped() -> Callable[[Task], object]:
+    os.kill(os.getpid(), signal.SIGSTOP)
     return do
 
 
@@ -207,13 +224,50 @@ def test_a_task_that_needs_too_much_processor_time_fails_and_the_process_stays(m
 
 
 def test_a_task_that_needs_too_much_memory_fails_and_the_process_stays(made: Make) -> None:
-    pool = made(memory_bytes=50_000_000)
+    pool = made(partial(start_limited, 50_000_000))
     pool.open()
     pid = pool.call(("pid", None))
     with pytest.raises(TooMuchWork, match="memory"):
         pool.call(("hold", 200_000_000))
     assert pool.call(("hold", 20_000_000)) == 20_000_000
     assert pool.call(("pid", None)) == pid
+
+
+def test_a_limit_that_the_environment_has_set_is_kept() -> None:
+    code = (
+        "import resource; from bioqa.app.answers.workers import limit_memory\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (3_000_000_000, 3_000_000_000))\n"
+        "limit_memory(10**12); print(*resource.getrlimit(resource.RLIMIT_DATA))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["3000000000", "3000000000"]
+
+
+def test_memory_that_a_task_took_is_given_back(made: Make) -> None:
+    pool = made()
+    pool.open()
+    before = pool.call(("resident", None))
+    pool.call(("hold pieces", 150_000_000))
+    assert pool.call(("resident", None)) - before < 50_000_000
+
+
+@pytest.mark.parametrize("size", [1, 1_000_000])
+def test_a_process_that_is_stopped_is_ended_whether_or_not_it_could_take_the_task(
+    made: Make, size: int
+) -> None:
+    pool = made()
+    pool.open()
+    os.kill(pool.call(("pid", None)), signal.SIGSTOP)
+    with pytest.raises(WorkerLost, match=r"more than 0\.3 s") as caught:
+        pool.call(("echo", "x" * size), limits=TaskLimits(wall_s=0.3))
+    assert caught.value.hung
+    assert pool.call(("echo", 1)) == 1
+
+
+def test_a_process_that_never_gets_ready_is_given_up(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "STARTING_S", 0.3)
+    with pytest.raises(WorkerLost, match=r"more than 0\.3 s"):
+        made(start_stopped).open()
 
 
 def test_tasks_run_side_by_side_as_many_as_there_are_processes(made: Make, tmp_path: Path) -> None:
@@ -317,6 +371,6 @@ def test_a_process_whose_parent_is_gone_ends_without_a_word() -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdout.close()
-        processes.send(process.stdin, (partial(partial, int), None))
+        processes.send(process.stdin, partial(partial, int))
         _, said = process.communicate()
     assert (process.returncode, said) == (0, b"")
