@@ -28,7 +28,7 @@ PUBMED_FORMS = re.compile(
 )
 """A PMID alone, or in one of the URLs that PubMed has had."""
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 LARGEST = float(np.finfo(np.float32).max)
 Line = TypeVar("Line")
 

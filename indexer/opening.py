@@ -10,6 +10,9 @@ from bioqa.indexer.search.elastic.address import NO_CREDENTIALS, Access, folder_
 from bioqa.indexer.search.elastic.mapping import DEFAULT_SHAPE, Shape
 from bioqa.system.errors import BioqaError
 
+TOKENS = "tokens-*.bin"
+"""The files that `bioqa tokens` makes beside an index."""
+
 
 def open_index(where: str, access: Access = NO_CREDENTIALS) -> SearchIndex:
     """Open an index for searching. Raises ``BioqaError`` if there is none that can be read."""
@@ -61,13 +64,24 @@ def ledger(where: str, access: Access = NO_CREDENTIALS) -> tuple[LoadedFile, ...
 
 
 def check(where: str) -> int:
-    """Compare the checksums of all files of an embedded index, and return their number.
+    """Compare the checksums of all files of an embedded index, its synonyms and its tokens;
+    return their number.
 
     Raises ``BioqaError``, naming the file, if one is damaged."""
     if is_url(where):
         raise BioqaError("Elasticsearch checks its files itself; --check is for an index in a folder")
     from bioqa.indexer.releases.folder_shelf import current_folder
+    from bioqa.indexer.search import synonyms
     from bioqa.indexer.search.tantivy.folder import IndexFolder
     from bioqa.indexer.search.tantivy.segments import check_checksums
+    from bioqa.system.arrayfile import check_arrays
 
-    return check_checksums(IndexFolder.open(current_folder(folder_path(where))).path)
+    folder = folder_path(where)
+    number = check_checksums(IndexFolder.open(current_folder(folder)).path)
+    if (folder / synonyms.FILE).exists():
+        synonyms.check(folder / synonyms.FILE)
+        number += 1
+    for tokens in folder.glob(TOKENS):
+        check_arrays(tokens)
+        number += 1
+    return number

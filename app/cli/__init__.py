@@ -27,7 +27,7 @@ from bioqa.app.cli import (
     trec,
     updating,
 )
-from bioqa.app.cli.console import Closed, NobodyReads, Output, fail, say
+from bioqa.app.cli.console import Closed, NobodyReads, Output, echo, fail, say
 from bioqa.app.cli.failures import describe, trace
 from bioqa.app.environment import unknown_variables
 from bioqa.app.settings import Settings
@@ -78,7 +78,7 @@ def _options(
     ),
 ) -> None:
     if show_version:
-        typer.echo(f"bioqa {version()}")
+        echo(f"bioqa {version()}")
         raise typer.Exit
     if context.invoked_subcommand != "serve":  # which logs them
         for sentence in unknown_variables(os.environ, Settings.model_fields):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bioqa.app.cli.console import print_file, print_json, say
+from bioqa.app.cli.console import echo, print_file, print_json, say
 from bioqa.app.cli.files import EditionOption, PerQuestionOption, say_irregularities
 from bioqa.app.cli.options import JsonOption
 from bioqa.app.reports.report import SHOWN_QUESTIONS, html_report
@@ -86,7 +86,7 @@ def _print(comparison: Comparison, questions: int, *, per_question: bool, csv: b
         if places:
             title = "All questions" if per_question else "Questions that differ most"
             blocks.append(f"{title}: AP of documents, F1 of snippets\n\n{_questions(comparison, places)}")
-        typer.echo("\n\n".join(blocks))
+        echo("\n\n".join(blocks))
 
 
 def _questions(comparison: Comparison, places: Sequence[int]) -> str:

@@ -1,25 +1,62 @@
-"""Output of the command line: results to stdout; progress, counts and errors to stderr."""
+"""Output of the command line: results to stdout; progress, counts and errors to stderr.
+
+All text goes through here, as it may be other people's: control characters in it could change a terminal's
+title and colours, hide lines, or turn their order round. They are shown as escapes.
+"""
 
 import errno
 import io
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from bioqa.system.errors import BioqaError
 
 PLAIN_EVERY_S = 10.0
 """Seconds between progress lines where there is no terminal."""
 
-out = Console(highlight=False, markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Control characters except tab and newline, Unicode's ends of lines, and what turns the direction round."""
+
+
+def visible(text: str) -> str:
+    """The text with its control characters as escapes, such as \\x1b."""
+    return _CONTROL.sub(lambda match: _escape(match[0]), text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+class PlainConsole(Console):
+    """A console that adds styles of its own, and prints all else as ``visible`` text."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*map(_visible_object, objects), **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
+
+
+def _visible_object(printed: Any) -> Any:
+    if isinstance(printed, Text) and _CONTROL.search(printed.plain):
+        return Text(visible(printed.plain), printed.style)
+    return visible(printed) if isinstance(printed, str) else printed
+
+
+out = PlainConsole(highlight=False, markup=False, emoji=False)
+err = PlainConsole(stderr=True, highlight=False, markup=False, emoji=False)
 
 Report = Callable[[int, str], None]
 """Called with the amount done and a few words on it."""
@@ -82,6 +119,11 @@ class Output:
             os.close(nowhere)
 
 
+def echo(text: str) -> None:
+    """Print a result to stdout."""
+    typer.echo(visible(text))
+
+
 def say(text: str) -> None:
     # The work does not end because its progress cannot be shown.
     with suppress(OSError):
@@ -96,7 +138,8 @@ def fail(text: str) -> None:
 def json_line(value: object) -> str:
     """Encode as one line for stdout, in ASCII unless stdout is UTF-8."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    return json.dumps(value, ensure_ascii=not unicode, allow_nan=False) + "\n"
+    line = json.dumps(value, ensure_ascii=not unicode, allow_nan=False)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", line) + "\n"
 
 
 def print_json(value: object) -> None:
@@ -107,7 +150,7 @@ def print_file(text: str) -> None:
     """Write what is a file for other programs: in UTF-8, whatever the terminal's encoding is."""
     with suppress(AttributeError):  # a stream that was replaced has no encoding to change
         cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8", newline="")
-    sys.stdout.write(text)
+    sys.stdout.write(visible(text.replace("\r\n", "\n")) if sys.stdout.isatty() else text)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bioqa.app.answers.opening import open_index
-from bioqa.app.cli.console import print_json, say
+from bioqa.app.cli.console import echo, print_json, say
 from bioqa.app.cli.options import IndexOption, JsonOption, no_stream
 from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
 from bioqa.app.settings import load_settings
@@ -179,7 +179,7 @@ def _print(results: "Results", json: bool) -> None:
     if json:
         print_json(results.as_dict())
     else:
-        typer.echo(snippet_tables(results))
+        echo(snippet_tables(results))
 
 
 def _command(name: str) -> Callable[..., None]:
@@ -224,7 +224,7 @@ def _command(name: str) -> Callable[..., None]:
         if json:
             print_json(results.as_dict())
         else:
-            typer.echo(document_tables(wanted, results))
+            echo(document_tables(wanted, results))
 
     return compare_documents
 
@@ -255,7 +255,7 @@ def _all_systems(
     if json:
         print_json(as_dicts(rows))
     else:
-        typer.echo(table(rows))
+        echo(table(rows))
 
 
 for _name, _title in PAPERS.items():

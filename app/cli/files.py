@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from bioqa.app.cli.console import fail, json_line, out, print_json, say
+from bioqa.app.cli.console import echo, fail, json_line, out, print_json, say
 from bioqa.app.cli.options import JsonOption, MedlineFiles
 from bioqa.app.reports.tables import markdown
 from bioqa.bioasq.files import read_golden, read_submission, read_testset
@@ -104,7 +104,7 @@ def validate(
         print_json([asdict(fault) for fault in faults])
     else:
         for fault in faults:
-            typer.echo(str(fault))
+            echo(str(fault))
         say(f"{submission}: faults: {len(faults) or 'none'}")
     if faults:
         raise typer.Exit(1)
@@ -134,7 +134,7 @@ def evaluate(
         return
     print_measures(measures)
     if per_question:
-        typer.echo(f"\n{_question_table(of_questions)}")
+        echo(f"\n{_question_table(of_questions)}")
 
 
 def measures_json(measures: Measures) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from bioqa.app.answers.opening import index_location, open_index, open_target
-from bioqa.app.cli.console import fail, print_json, progress, say
+from bioqa.app.cli.console import echo, fail, print_json, progress, say
 from bioqa.app.cli.options import IndexOption, JsonOption, MedlineFiles
 from bioqa.app.settings import load_settings
 from bioqa.indexer import opening
@@ -112,9 +112,9 @@ def _print_info(place: str, stats: IndexStats, entries: tuple[LoadedFile, ...]) 
         "files": f"{len(entries)}, with {sum(e.records for e in entries):,} records",
     }
     for name, value in lines.items():
-        typer.echo(f"{name:<16} {value}")
+        echo(f"{name:<16} {value}")
     for entry in entries:
-        typer.echo(
+        echo(
             f"  {entry.loaded_at}  {entry.name}: records {entry.records:,}: upserts {entry.upserted:,}, "
             f"deletions {entry.deleted:,}, stale {entry.stale:,}, skipped {sum(entry.skipped.values()):,}, "
             f"rejected {sum(entry.rejected.values()):,}"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bioqa.app.cli.console import out, print_json, say
+from bioqa.app.cli.console import echo, out, print_json, say
 from bioqa.app.cli.options import JsonOption, no_stream
 from bioqa.app.security import keyfile
 from bioqa.app.security.keys import ADMIN, ApiKey, ApiKeyError, digest, new_secret
@@ -46,7 +46,7 @@ def new(
     day, role = expires.date() if expires else None, ADMIN if admin else None
     keyfile.add(path, ApiKey(name, digest(secret), per_minute, burst, day, role))
     say(f"the key of {name}, whose hash is now in {path}:")
-    typer.echo(secret)
+    echo(secret)
 
 
 @keys.command("list")

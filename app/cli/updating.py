@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bioqa.app.answers.opening import index_location
-from bioqa.app.cli.console import fail, print_json, progress
+from bioqa.app.cli.console import echo, fail, print_json, progress
 from bioqa.app.cli.options import IndexOption, JsonOption, no_stream
 from bioqa.app.settings import Settings, load_settings
 from bioqa.indexer.loading.run import DEFAULT_WORKERS, LoadProgress
@@ -122,7 +122,7 @@ def _roll_back(shelf: Shelf, json: bool) -> None:
     if json:
         print_json(asdict(done))
     else:
-        typer.echo(f"serving {done.serving}, no longer {done.before}")
+        echo(f"serving {done.serving}, no longer {done.before}")
 
 
 def _run(source: Source, shelf: Shelf, options: UpdateOptions, json: bool) -> bool:
@@ -150,14 +150,12 @@ def _say_report(done: UpdateReport) -> None:
         ]
     )
     for check in done.checks:
-        typer.echo(f"check {check.name}: {'passed' if check.passed else 'FAILED'}: {check.says}")
+        echo(f"check {check.name}: {'passed' if check.passed else 'FAILED'}: {check.says}")
     _say_lines(f"note: {note}" for note in done.notes)
     if done.dropped:
-        typer.echo(f"dropped: {', '.join(done.dropped)}")
+        echo(f"dropped: {', '.join(done.dropped)}")
     changed = f", before: {done.before or 'nothing'}" if done.before != done.serving else ""
-    typer.echo(
-        f"serving: {done.serving or 'nothing'}{changed}; {done.release} has {done.documents:,} documents"
-    )
+    echo(f"serving: {done.serving or 'nothing'}{changed}; {done.release} has {done.documents:,} documents")
     for refused in done.refused:
         fail(f"refused: {refused.reason}")
     for fault in done.faults:
@@ -184,7 +182,7 @@ def _say_preview(found: Preview, json: bool) -> bool:
         )
     else:
         what = "bring up to date" if found.choice.in_place else "build"
-        typer.echo(f"would {what} {found.choice.release}, loading {_names(names)}")
+        echo(f"would {what} {found.choice.release}, loading {_names(names)}")
         _say_lines(f"note: {note}" for note in (*found.choice.notes, *found.plan.notes))
         for fault in faults:
             fail(fault)
@@ -193,7 +191,7 @@ def _say_preview(found: Preview, json: bool) -> bool:
 
 def _say_lines(lines: Iterator[str] | list[str]) -> None:
     for line in lines:
-        typer.echo(line)
+        echo(line)
 
 
 def _names(names: tuple[str, ...] | list[str]) -> str:

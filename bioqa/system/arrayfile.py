@@ -1,12 +1,13 @@
 """Arrays in one file of safetensors, mapped into memory: processes share them, and only what is used is read.
 
-safetensors itself writes only arrays that are all in memory. The content has no checksum: whoever stores what
-must not be wrong puts checksums beside it.
+safetensors itself writes only arrays that are all in memory. The content's checksum is compared by
+``check_arrays`` alone, which reads all of it: whoever stores what must not be wrong puts checksums beside it.
 """
 
 import json
 import mmap
 import struct
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,6 +17,12 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 
 from bioqa.system.errors import BioqaError
+from bioqa.system.plain import require_plain
+
+CHECKSUM = "crc32"
+"""Of the content, among the facts, in hexadecimal."""
+
+_CHUNK = 1 << 20
 
 HEADER_BYTES = 4096
 """Of a file written here: the header's length, and the header, filled up with spaces."""
@@ -37,14 +44,18 @@ def write_arrays(
     are the file's metadata; with the table of arrays they take at most 4 kB.
     """
     file.write(bytes(HEADER_BYTES))
-    table: dict[str, Any] = {"__metadata__": facts}
+    table: dict[str, Any] = {}
+    checksum = 0
     for name, (kind, pieces) in arrays.items():
         begin = file.tell() - HEADER_BYTES
         for piece in pieces:
-            file.write(piece.astype(_dtype(kind)).tobytes())
+            content = piece.astype(_dtype(kind)).tobytes()
+            checksum = zlib.crc32(content, checksum)
+            file.write(content)
         end = file.tell() - HEADER_BYTES
         shape = [(end - begin) // _dtype(kind).itemsize]
         table[name] = {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
+    table["__metadata__"] = {**facts, CHECKSUM: f"{checksum:08x}"}
     header = json.dumps(table).encode().ljust(HEADER_BYTES - 8)
     file.seek(0)
     file.write(struct.pack("<Q", len(header)) + header)
@@ -52,7 +63,14 @@ def write_arrays(
 
 def open_arrays(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
     """Map a file; returns its facts and its arrays, flat and read-only. Raises ArrayFileError."""
+    facts, arrays = _open(path)
+    facts.pop(CHECKSUM, None)
+    return facts, arrays
+
+
+def _open(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
     try:
+        require_plain(path)
         # It refuses tables that contradict themselves or the file's length: reading what is mapped, but not
         # in the file, would end the process.
         with safe_open(path, "numpy") as checked:
@@ -62,11 +80,23 @@ def open_arrays(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
         start = 8 + struct.unpack_from("<Q", mapped)[0]
         table = json.loads(mapped[8:start])
         arrays = {name: _array(mapped, start, table[name]) for name in table.keys() - {"__metadata__"}}
-    except (OSError, SafetensorError, ValueError) as error:
+    except (OSError, SafetensorError, ValueError, BioqaError) as error:
         raise ArrayFileError(
             f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
         ) from error
     return facts, arrays
+
+
+def check_arrays(path: Path) -> None:
+    """Read all of a file. Raises ArrayFileError unless its content is what was written."""
+    facts, _ = _open(path)
+    checksum = 0
+    with path.open("rb") as file:
+        file.seek(HEADER_BYTES)
+        while chunk := file.read(_CHUNK):
+            checksum = zlib.crc32(chunk, checksum)
+    if facts.get(CHECKSUM) != f"{checksum:08x}":
+        raise ArrayFileError(f"{path}: damaged: it has not the content that was written; make it anew")
 
 
 def _array(mapped: mmap.mmap, start: int, entry: Mapping[str, Any]) -> Array:

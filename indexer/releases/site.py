@@ -310,4 +310,4 @@ def _plain(error: Exception) -> str:
     reason = getattr(error, "reason", None) or error
     if isinstance(reason, ProxyError):
         return f"the proxy: {_plain(reason.original_error)}"
-    return re.sub(r"<[^<>]*>: ?|^\w+\(\w*=?[^)]*\): ", "", str(reason))[:300]
+    return re.sub(r"<[^<>]*>: ?|^\w+\([^)]*\): ", "", str(reason))[:300]

@@ -2,7 +2,8 @@
 
 ``bioqa synonyms`` makes them once of NLM's descriptor file (desc2026.xml, plain or gzip): beside an index in
 a folder as a file of SQLite, so that a question costs a look-up rather than the memory for a quarter of a
-million terms; for one in Elasticsearch see ``bioqa.indexer.search.elastic.synonyms``.
+million terms; for one in Elasticsearch see ``bioqa.indexer.search.elastic.synonyms``. The file ends with a
+digest (``bioqa.system.seals``): one bit of a term would change answers without a word.
 """
 
 import gzip
@@ -22,11 +23,13 @@ from bioqa.indexer.search.defined import long_key
 from bioqa.system.errors import BioqaError
 from bioqa.system.formats import GZIP_MAGIC, HEAD_BYTES, refuse_packed
 from bioqa.system.jsonfile import write_bytes
+from bioqa.system.plain import require_plain
+from bioqa.system.seals import Damaged, check_seal, sealed
 
 FILE = "synonyms.sqlite"
 """Name of the file in an index's folder."""
 
-FORMAT = 2
+FORMAT = 3
 
 MOST_TERMS = 8
 """Synonyms of one phrase of a question."""
@@ -45,6 +48,10 @@ CREATE INDEX by_descriptor ON terms (descriptor);
 CREATE INDEX by_place ON trees (place);
 CREATE INDEX places ON trees (descriptor);
 """
+
+_SQLITE = b"SQLite format 3\0"
+_FORMAT_AT, _HEAD_BYTES = 60, 64
+"""Where SQLite's header has the user version, in four bytes: https://www.sqlite.org/fileformat.html"""
 
 _CHUNK = 1 << 16
 _ROOT, _RECORD = "DescriptorRecordSet", "DescriptorRecord"
@@ -124,16 +131,14 @@ class FileSynonyms:
         self._narrower = lru_cache(KEPT_HEADINGS)(self._look_up_narrower)
         if path is None or not path.exists():
             return
+        check(path)
         try:
             # Immutable: a new file replaces the old one, and is never written in place.
             uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
             self._database = sqlite3.connect(uri, uri=True, check_same_thread=False)
-            (found,) = self._database.execute("PRAGMA user_version").fetchone()
             self._database.execute("SELECT 1 FROM terms LIMIT 0").fetchall()
         except sqlite3.Error as error:
             raise SynonymsError(f"{path} is not a file of synonyms: {error}; make it anew") from error
-        if found != FORMAT:
-            raise SynonymsError(f"{path} has format {found}, and this bioqa reads {FORMAT}; make it anew")
 
     def __bool__(self) -> bool:
         return self._database is not None
@@ -174,6 +179,27 @@ class FileSynonyms:
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
+
+
+def check(path: Path) -> None:
+    """Read a file of synonyms. Raises SynonymsError unless it is as it was written, in this format."""
+    try:
+        require_plain(path)
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise SynonymsError(f"{path} cannot be read: {error.strerror or error}") from error
+    if not head.startswith(_SQLITE):
+        raise SynonymsError(
+            f"{path} is not a file of synonyms; make it anew (`bioqa synonyms`), or remove it"
+        )
+    written = int.from_bytes(head[_FORMAT_AT:_HEAD_BYTES])
+    if written != FORMAT:
+        raise SynonymsError(f"{path} has format {written}, and this bioqa reads {FORMAT}; make it anew")
+    try:
+        check_seal(path)
+    except Damaged as error:
+        raise SynonymsError(f"{error}; make it anew (`bioqa synonyms`), or remove it") from error
 
 
 NO_SYNONYMS = FileSynonyms()
@@ -219,7 +245,7 @@ def build(source: Path, target: Path) -> Built:
         database.executescript(_INDEXES)
         database.execute(f"PRAGMA user_version = {FORMAT}")
         database.commit()
-        write_bytes(target, database.serialize())
+        write_bytes(target, sealed(database.serialize()))
     return Built.of(read)
 
 
@@ -233,7 +259,13 @@ def read_descriptors(path: Path) -> list[Descriptor]:
 def descriptors(path: Path) -> Iterator[Descriptor]:
     """Read NLM's descriptor file, one record at a time. Raises SynonymsError."""
     parser = etree.XMLPullParser(
-        ("start", "end"), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+        ("start", "end"),
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
     )
     root: etree._Element | None = None
     try:
@@ -241,10 +273,12 @@ def descriptors(path: Path) -> Iterator[Descriptor]:
             stream = _unpacked(plain, path)
             while chunk := stream.read(_CHUNK):
                 parser.feed(chunk)
+                _refuse_fatal(parser, path)
                 for kind, element in parser.read_events():
                     if root is None:
                         root = element
                         _require_root(root, path)
+                        _refuse_declared_entities(root, path)
                     elif kind == "end" and element.getparent() is root and element.tag == _RECORD:
                         yield _descriptor(element, path)
                         element.clear()
@@ -279,7 +313,31 @@ def _require_root(root: etree._Element, path: Path) -> None:
         )
 
 
+def _refuse_fatal(parser: "etree.XMLPullParser[Any]", path: Path) -> None:
+    """Raise for errors that lxml only logs: after an undeclared entity it goes on with the next chunk."""
+    for error in parser.feed_error_log.filter_from_fatals():
+        raise SynonymsError(f"{path}: broken XML: {error.message}, line {error.line}, column {error.column}")
+
+
+def _refuse_declared_entities(root: etree._Element, path: Path) -> None:
+    declared = root.getroottree().docinfo.internalDTD
+    if declared is not None and declared.entities():
+        raise SynonymsError(f"{path}, line {root.sourceline}: declares entities before its root")
+
+
+def _require_text_alone(record: etree._Element, path: Path) -> None:
+    """Refuse what is not text within a name: only what is before it would be read."""
+    for name in record.iter("String"):
+        for other in name:
+            what = f"entity {other.text}" if other.tag is etree.Entity else f"<{other.tag!s}>"
+            raise SynonymsError(f"{path}, line {name.sourceline}: {what} within a term, which has to be text")
+    for entity in record.iter(etree.Entity):
+        line = record.sourceline
+        raise SynonymsError(f"{path}, line {line}: unknown entity {entity.text} in this record")
+
+
 def _descriptor(record: etree._Element, path: Path) -> Descriptor:
+    _require_text_alone(record, path)
     ui = record.findtext("DescriptorUI") or ""
     terms = record.findall("ConceptList/Concept[@PreferredConceptYN='Y']/TermList/Term")
     names = [

@@ -3,6 +3,7 @@
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bioqa.indexer.loading.elastic_target import ElasticTarget
@@ -13,9 +14,13 @@ from bioqa.indexer.releases.folder_shelf import FolderShelf
 from bioqa.indexer.releases.serving import ServingIndex
 from bioqa.indexer.search.elastic.index import ElasticIndex
 from bioqa.indexer.search.elastic.mapping import Shape
+from bioqa.indexer.search.synonyms import FILE, build
 from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.system.arrayfile import write_arrays
 from bioqa.system.errors import BioqaError
 from tests.indexer.medline_xml import citation, write
+
+DESCRIPTORS = Path(__file__).with_name("search") / "descriptors.xml"
 
 
 def test_a_folder_is_an_embedded_index(tmp_path: Path) -> None:
@@ -83,3 +88,20 @@ def test_what_is_not_there_is_not_made_for_reading(tmp_path: Path) -> None:
         open_index(str(tmp_path / "index"))
     assert ledger(str(tmp_path / "index")) == ()
     assert not (tmp_path / "index").exists()
+
+
+def test_the_files_beside_an_index_are_checked_too(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    load([write(tmp_path / "a.xml", citation(1))], folder, workers=1)
+    alone = check(str(folder))
+    build(DESCRIPTORS, folder / FILE)
+    tokens = folder / "tokens-12345678.bin"
+    with tokens.open("wb") as file:
+        write_arrays(file, {}, {"numbers": ("U16", [np.array([1, 2, 3])])})
+    assert check(str(folder)) == alone + 2
+    for path in (folder / FILE, tokens):
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-2] + bytes([whole[-2] ^ 1]) + whole[-1:])
+        with pytest.raises(BioqaError, match=f"{path.name}.* damaged"):
+            check(str(folder))
+        path.write_bytes(whole)

@@ -1,5 +1,6 @@
 """Arrays come back from a file as they were, and no damaged or foreign file is taken for one."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from bioqa.system.arrayfile import HEADER_BYTES, ArrayFileError, open_arrays, write_arrays
+from bioqa.system.arrayfile import HEADER_BYTES, ArrayFileError, check_arrays, open_arrays, write_arrays
 
 ARRAYS = {
     "shorts": ("U16", [np.array([1, 2, 65_535]), np.array([], dtype=int), np.array([4])]),
@@ -95,3 +96,18 @@ def test_a_type_that_numpy_lacks(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b'"U16"', b'"BF16"').replace(b"  ", b" ", 1))
     with pytest.raises(ArrayFileError, match="cannot be read"):
         open_arrays(path)
+
+
+def test_the_checksum_is_that_of_all_arrays(path: Path) -> None:
+    check_arrays(path)
+    whole = path.read_bytes()
+    for at in range(HEADER_BYTES, len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        with pytest.raises(ArrayFileError, match="damaged"):
+            check_arrays(path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ArrayFileError, match="is no plain file"):
+        open_arrays(tmp_path / "pipe")

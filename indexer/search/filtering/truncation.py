@@ -12,6 +12,9 @@ from bioqa.indexer.search.filtering.keys import plain
 LEAST = 4
 """Letters and digits before the asterisk, as PubMed wants them: fewer would be half of an index."""
 
+LONGEST = 100
+"""Letters and digits before the asterisk. Engines refuse the automata of much longer ones."""
+
 MOST = 20
 """Truncated words in one query."""
 

@@ -14,11 +14,11 @@ _END_OF_LINK = r"(?:/[^\s,;]*|[?#][^\s,;]*)?"
 
 _PATTERN = re.compile(
     rf"""(?:
-        (?:(?P<pmid_prefix>pmid)\s*:?\s*(?P<pmid>[1-9][0-9]{{0,17}}))
+        (?:(?P<pmid_prefix>pmid)(?:\s*:)?\s*(?P<pmid>[1-9][0-9]{{0,17}}))
       | (?:(?:{_HTTP}(?:www\.)?pubmed\.(?:ncbi\.nlm\.nih\.)?gov/|{_NCBI}/(?:m/)?pubmed/
             |{_HTTP}(?:www\.)?europepmc\.org/(?:article|abstract)/med/)(?P<linked_pmid>[1-9][0-9]{{0,17}})
             {_END_OF_LINK})
-      | (?:(?:pmcid\s*:?\s*|{_HTTP}pmc\.ncbi\.nlm\.nih\.gov/articles/|{_NCBI}/pmc/articles/
+      | (?:(?:pmcid(?:\s*:)?\s*|{_HTTP}pmc\.ncbi\.nlm\.nih\.gov/articles/|{_NCBI}/pmc/articles/
             |{_HTTP}(?:www\.)?europepmc\.org/(?:articles?/pmc/|articles?/|abstract/pmc/))?
             (?P<pmcid>pmc[1-9][0-9]{{0,17}})(?:\.[0-9]+)?{_END_OF_LINK})
       | (?:(?:doi\s*:\s*|{_HTTP}(?:dx\.)?doi\.org/|doi\s+)?(?P<doi>10\.[0-9]{{4,9}}/\S+))

@@ -25,7 +25,14 @@ from bioqa.indexer.search.filtering.conditions import (
 )
 from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, Kind
 from bioqa.indexer.search.filtering.languages import is_language
-from bioqa.indexer.search.filtering.truncation import LEAST, MOST, is_truncated, is_unmistakable, pieces
+from bioqa.indexer.search.filtering.truncation import (
+    LEAST,
+    LONGEST,
+    MOST,
+    is_truncated,
+    is_unmistakable,
+    pieces,
+)
 from bioqa.indexer.search.notation.identifiers import Identifier, identifiers
 from bioqa.indexer.search.notation.syntax import (
     TAGS,
@@ -259,6 +266,8 @@ class _Reader:
             *before, beginning = pieces(word) or [""]
             if len(beginning) < LEAST:
                 raise self._fault(f"before * stand {LEAST} letters at least", term)
+            if len(beginning) > LONGEST:
+                raise self._fault(f"before * stand {LONGEST} letters at most", term)
             self._truncated += 1
             if self._truncated > MOST:
                 raise self._fault(f"a query may have {MOST} words with *", term)

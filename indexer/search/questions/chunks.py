@@ -22,7 +22,7 @@ _CHUNK = re.compile(r"(?!(?<=[^\W\d_]')s\b)[^\W_]+(?:-[^\W_]+)*")
 _CAPITALS = re.compile("(?!AND|OR|NOT)[A-Z]{2,4}")
 """A short word in capitals, but no operator."""
 _PART = re.compile(r"[Ͱ-Ͽ]|[^\W_Ͱ-Ͽ]+")
-_JOINED = re.compile(rf"([A-Za-z]{{2,}})([0-9]{{1,4}})|([A-Z]{{2,}}[A-Z0-9]*)({'|'.join(GREEK)})")
+_JOINED = re.compile(rf"([A-Za-z]{{2,}})([0-9]{{1,4}})|([A-Z]{{2}}[A-Z0-9]*)({'|'.join(GREEK)})")
 
 
 @dataclass(slots=True)

@@ -4,12 +4,30 @@ import errno
 import io
 import json
 import os
+import re
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from rich.table import Table
+from rich.text import Text
 
-from bioqa.app.cli.console import CannotPrint, NobodyReads, Output, fail, json_line, print_json, progress, say
+from bioqa.app.cli import console
+from bioqa.app.cli.console import (
+    CannotPrint,
+    NobodyReads,
+    Output,
+    echo,
+    fail,
+    json_line,
+    out,
+    print_file,
+    print_json,
+    progress,
+    say,
+)
 
 
 def test_errors_go_to_stderr_whatever_they_hold(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,3 +120,68 @@ def test_progress_that_cannot_be_shown_ends_nothing(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sys, "stderr", Failing(OSError(errno.ENOSPC, "No space left on device")))
     say("loading: 40%")
     fail("no file")
+
+
+FOREIGN = "\x1b]0;owned\x07\x1b[31mred\x9b32m \u202eturned\u2066 \u2028 \r \x00 \x7f"
+ESCAPED = "\\x1b]0;owned\\x07\\x1b[31mred\\x9b32m \\u202eturned\\u2066 \\u2028 \\x0d \\x00 \\x7f"
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        echo,
+        lambda text: out.print(text, soft_wrap=True),
+        say,
+        fail,
+    ],
+)
+def test_control_characters_are_shown_as_escapes(
+    show: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(f"a title: {FOREIGN}\n\tand é, \u200f")
+    shown = "".join(capsys.readouterr()).expandtabs().removeprefix("error: ")
+    assert shown == f"a title: {ESCAPED}\n        and é, \u200f\n"
+
+
+def test_styled_text_is_escaped_too(capsys: pytest.CaptureFixture[str]) -> None:
+    out.print(Text(FOREIGN, style="red"), soft_wrap=True)
+    # rich leaves out bells and carriage returns.
+    assert capsys.readouterr().out == ESCAPED.replace("\\x07", "").replace("\\x0d", "") + "\n"
+
+
+def test_the_cells_of_a_table_are_escaped_too(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table()
+    table.add_column("\x1b[31mname")
+    table.add_row("\x1b[31mvalue")
+    out.print(table)
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert shown.count("\\x1b[31m") == 2
+
+
+def test_json_with_control_characters_has_the_same_value(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({FOREIGN: FOREIGN})
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == {FOREIGN: FOREIGN}
+    assert not {*FOREIGN} & {*"\x1b\x9b\u202e\u2066\u2028"} & {*shown}
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_file_is_exact_but_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream, shown in ((io.StringIO(), "\x1b\r\n"), (Terminal(), "\\x1b\n")):
+        monkeypatch.setattr(sys, "stdout", stream)
+        print_file("\x1b\r\n")
+        assert stream.getvalue() == shown
+
+
+def test_all_commands_print_by_way_of_the_console() -> None:
+    for file in Path(console.__file__).parent.glob("*.py"):
+        if file.name != "console.py":
+            text = file.read_text("utf-8")
+            assert not re.search(
+                r"\btyper\.s?echo|\bclick\.echo|(?<![.\w])print\(|sys\.std(out|err)\.write", text
+            ), file

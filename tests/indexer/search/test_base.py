@@ -30,6 +30,7 @@ from bioqa.indexer.search.filtering.conditions import (
 )
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, Kind
+from bioqa.indexer.search.filtering.truncation import LONGEST
 from bioqa.indexer.search.notation.interpretation import interpret
 from bioqa.indexer.search.questions.condensing import MOST_TERMS
 from bioqa.indexer.search.records import Described
@@ -612,3 +613,13 @@ def test_the_state_of_two_indexes_is_not_the_same(open_index: OpenIndex) -> None
     for index in (one, other):
         fill(index, [document(1)])
     assert one.state() != other.state()
+
+
+@pytest.mark.parametrize("letter", ["x", "癌", "𐐨"])
+def test_the_longest_beginning_is_one_for_the_engine(index: SearchIndex, letter: str) -> None:
+    whole = letter * (LONGEST + 3)
+    fill(index, [document(1, f"On {whole}.")])
+    interpretation = interpret(f"{letter * LONGEST}*[ti]")
+    assert interpretation is not None
+    found = index.newest(Filters(restriction=interpretation.restriction))
+    assert [each.pmid for each in found] == ["1"]

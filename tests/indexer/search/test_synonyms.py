@@ -1,8 +1,10 @@
 """Synonyms of MeSH's descriptors, from a file in NLM's form with invented terms."""
 
 import gzip
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -171,8 +173,17 @@ WHOLE = DESCRIPTORS.read_bytes()
         (b"PK\x03\x04" + b"\0" * 600, "zip"),
         (
             b'<!DOCTYPE a [<!ENTITY b "c">]><DescriptorRecordSet><x>&b;</x></DescriptorRecordSet>',
-            "no descriptor",
+            "line 1: declares entities before its root",
         ),
+        (WHOLE.replace(b"<String>", b"<String>Acetyl&salicylic; ", 1), "salicylic"),
+        (
+            b"<!DOCTYPE a SYSTEM 'a.dtd'>\n"
+            + WHOLE[WHOLE.index(b"<DescriptorRecordSet") :].replace(
+                b"<String>", b"<String>Acetyl&salicylic; ", 1
+            ),
+            r"line \d+: entity &salicylic; within a term",
+        ),
+        (WHOLE.replace(b"<String>", b"<String>Vitamin B<sub>12</sub> ", 1), r"line \d+: <sub> within a term"),
     ],
 )
 def test_a_broken_file_is_refused_and_the_old_one_stays(tmp_path: Path, content: bytes, message: str) -> None:
@@ -197,3 +208,26 @@ def test_a_file_that_is_none_of_synonyms_is_refused(tmp_path: Path, content: byt
     (tmp_path / FILE).write_bytes(content)
     with pytest.raises(SynonymsError, match="not a file of synonyms"):
         FileSynonyms(tmp_path / FILE)
+
+
+def test_one_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
+    target = tmp_path / FILE
+    build(DESCRIPTORS, target)
+    whole = target.read_bytes()
+    for at in range(0, len(whole), 97):
+        target.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        with pytest.raises(SynonymsError, match="make it anew"):
+            FileSynonyms(target)
+
+
+def test_a_file_of_a_former_version_is_made_anew(tmp_path: Path) -> None:
+    build(DESCRIPTORS, tmp_path / FILE)
+    with closing(sqlite3.connect(tmp_path / FILE)) as database:
+        database.execute("PRAGMA user_version = 2")
+    with pytest.raises(SynonymsError, match="has format 2, and this bioqa reads 3; make it anew"):
+        FileSynonyms(tmp_path / FILE)
+
+
+def test_comments_within_a_term_are_nothing(tmp_path: Path) -> None:
+    (tmp_path / "desc.xml").write_bytes(WHOLE.replace(b"</String>", b"<!-- or so --></String>"))
+    assert [*descriptors(tmp_path / "desc.xml")] == [*descriptors(DESCRIPTORS)]
