@@ -329,7 +329,7 @@ def _require_text_alone(record: etree._Element, path: Path) -> None:
     """Refuse what is not text within a name: only what is before it would be read."""
     for name in record.iter("String"):
         for other in name:
-            what = f"entity {other.text}" if other.tag is etree.Entity else f"<{other.tag!s}>"
+            what = f"entity {other.text}" if isinstance(other, etree._Entity) else f"<{other.tag!s}>"
             raise SynonymsError(f"{path}, line {name.sourceline}: {what} within a term, which has to be text")
     for entity in record.iter(etree.Entity):
         line = record.sourceline

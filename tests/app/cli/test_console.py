@@ -139,8 +139,8 @@ def test_control_characters_are_shown_as_escapes(
     show: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(f"a title: {FOREIGN}\n\tand é, \u200f")
-    shown = "".join(capsys.readouterr()).expandtabs().removeprefix("error: ")
-    assert shown == f"a title: {ESCAPED}\n        and é, \u200f\n"
+    shown = "".join(capsys.readouterr()).expandtabs()
+    assert shown.endswith(f"a title: {ESCAPED}\n        and é, \u200f\n")
 
 
 def test_styled_text_is_escaped_too(capsys: pytest.CaptureFixture[str]) -> None:
