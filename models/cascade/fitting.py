@@ -10,7 +10,7 @@ ones. An interrupted training resumes from its last saved state.
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ from bioqa.models.rankers.registry import learned_state
 from bioqa.models.reranker import Reranker
 from bioqa.models.training.data import Pool, Prepared
 from bioqa.models.training.rates import rate_factor
-from bioqa.models.training.state import Snapshot, StateFile, moments, set_moments
+from bioqa.models.training.state import StateFile, restore, snapshot_of
 from bioqa.system.errors import BioqaError
 
 RIVALS = 20
@@ -254,9 +254,6 @@ class _Run:
         return FittingProgress(self.questions, of, loss, self.seconds, tuple(self._curve))
 
     def save(self, state: StateFile) -> None:
-        tensors = {f"model/{name}": value for name, value in learned_state(self._model).items()}
-        tensors |= {f"average/{name}": value for name, value in self._average.items()}
-        tensors |= {f"optimiser/{name}": value for name, value in moments(self._optimiser).items()}
         values = {
             "questions": self.questions,
             "steps": self._steps,
@@ -264,31 +261,20 @@ class _Run:
             "curve": self._curve,
             "losses": self._losses[-25:],
         }
-        state.save(Snapshot(tensors, values))
+        state.save(snapshot_of(learned_state(self._model), self._average, self._optimiser, values))
 
     def resume(self, state: StateFile) -> None:
-        """Go on where the state was saved. Raises BioqaError."""
-        if (snapshot := state.load()) is None:
-            return
-        try:
-            weights, average = snapshot.under("model"), snapshot.under("average")
-            _require_same(weights, learned_state(self._model))
-            _require_same(average, self._average)
-            self._model.load_state_dict(self._model.state_dict() | weights)
-            set_moments(self._optimiser, snapshot.under("optimiser"))
-            for name, kept in self._average.items():
-                kept.copy_(average[name])
-            self.questions, self._steps = int(snapshot.values["questions"]), int(snapshot.values["steps"])
-            self.seconds = float(snapshot.values["seconds"])
-            self._losses = [float(loss) for loss in snapshot.values["losses"]]
-            self._curve = [(int(seen), float(loss)) for seen, loss in snapshot.values["curve"]]
-        except (RuntimeError, KeyError, ValueError, TypeError) as error:
-            raise state.damaged(error) from error
-
-
-def _require_same(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
-    if found.keys() != wanted.keys():
-        raise ValueError("weights of another model")
+        """Restore a saved state, if there is one. Raises BioqaError."""
+        with state.resuming() as snapshot:
+            if snapshot is not None:
+                names = learned_state(self._model).keys()
+                # Copied: what is restored lies on the CPU, and the average where the model is.
+                for name, value in restore(snapshot, self._model, names, self._optimiser).items():
+                    self._average[name].copy_(value)
+                self.questions, self._steps = int(snapshot.values["questions"]), int(snapshot.values["steps"])
+                self.seconds = float(snapshot.values["seconds"])
+                self._losses = [float(loss) for loss in snapshot.values["losses"]]
+                self._curve = [(int(seen), float(loss)) for seen, loss in snapshot.values["curve"]]
 
 
 def _by_document(

@@ -18,7 +18,7 @@ from bioqa.models.rankers.settings import Encoding, Optimiser, RankerSettings, S
 from bioqa.models.training.losses import DOCUMENT_LOSSES, cross_entropy_loss, listwise_loss
 from bioqa.models.training.pairs import Pair, TrainingSet, draw_pairs, pair_labels
 from bioqa.models.training.rates import rate_factor
-from bioqa.models.training.state import Snapshot, StateFile, moments, set_moments
+from bioqa.models.training.state import StateFile, restore, snapshot_of
 from bioqa.system.errors import BioqaError
 
 
@@ -73,7 +73,7 @@ def fit(
         progress(run.epochs[-1])
     if encoder is not None and encoding is not None:
         encoder.freeze(encoding.frozen_layers)
-    run.put(run.best)
+    model.load_state_dict(model.state_dict() | run.best)
     return run.epochs
 
 
@@ -94,37 +94,23 @@ class _Run:
         state = self.model.state_dict()
         return {name: state[name].cpu() for name in self.learned}
 
-    def put(self, weights: Mapping[str, Tensor]) -> None:
-        if weights.keys() != set(self.learned):
-            raise ValueError("weights of another model")
-        self.model.load_state_dict(self.model.state_dict() | dict(weights))
-
     def save(self, state: StateFile) -> None:
         """Save the state, with both random generators: a resumed training draws what it would have drawn."""
-        tensors = {f"model/{name}": value for name, value in self.weights().items()}
-        tensors |= {f"best/{name}": value for name, value in self.best.items()}
-        tensors |= {f"optimiser/{name}": value for name, value in moments(self.optimiser).items()}
-        tensors["generator"] = torch.get_rng_state()
         values = {
             "epochs": [asdict(epoch) for epoch in self.epochs],
             "generator": self.generator.bit_generator.state,
         }
-        state.save(Snapshot(tensors, values))
+        more = {"generator": torch.get_rng_state()}
+        state.save(snapshot_of(self.weights(), self.best, self.optimiser, values, more))
 
     def resume(self, state: StateFile) -> None:
         """Restore a saved state, if there is one. Raises BioqaError."""
-        if (snapshot := state.load()) is None:
-            return
-        try:
-            self.epochs[:] = [Epoch(**epoch) for epoch in snapshot.values["epochs"]]
-            self.best = snapshot.under("best")
-            self.put(self.best)
-            self.put(snapshot.under("model"))
-            set_moments(self.optimiser, snapshot.under("optimiser"))
-            self.generator.bit_generator.state = snapshot.values["generator"]
-            torch.set_rng_state(snapshot.tensors["generator"])
-        except (RuntimeError, KeyError, ValueError, TypeError) as error:
-            raise state.damaged(error) from error
+        with state.resuming() as snapshot:
+            if snapshot is not None:
+                self.epochs[:] = [Epoch(**epoch) for epoch in snapshot.values["epochs"]]
+                self.best = restore(snapshot, self.model, self.learned, self.optimiser)
+                self.generator.bit_generator.state = snapshot.values["generator"]
+                torch.set_rng_state(snapshot.tensors["generator"])
 
 
 _OPTIMISERS: dict[Optimiser, Callable[..., torch.optim.Optimizer]] = {

@@ -7,7 +7,8 @@ and the record would describe only one of them.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from bioqa.system.errors import BioqaError
 
@@ -67,7 +68,7 @@ class StateFile:
                 if identity.get(name) != self._identity.get(name)
             )
         except (OSError, SafetensorError, KeyError, ValueError, AttributeError) as error:
-            raise self.damaged(error) from error
+            raise self._damaged(error) from error
         if differing:
             raise BioqaError(
                 f"{self.path}: an interrupted training with other {', '.join(differing)}; "
@@ -94,11 +95,50 @@ class StateFile:
     def delete(self) -> None:
         self.path.unlink(missing_ok=True)
 
-    def damaged(self, error: Exception) -> BioqaError:
-        """The error to raise if the state does not fit the model."""
+    @contextmanager
+    def resuming(self) -> Iterator[Snapshot | None]:
+        """Yield what was saved, if anything was. What does not fit the model becomes a BioqaError."""
+        snapshot = self.load()
+        try:
+            yield snapshot
+        except (RuntimeError, KeyError, ValueError, TypeError) as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> BioqaError:
         return BioqaError(
             f"{self.path}: no usable state of a training; delete the file to begin anew ({error!r})"
         )
+
+
+def snapshot_of(
+    weights: Mapping[str, Tensor],
+    kept: Mapping[str, Tensor],
+    optimiser: torch.optim.Optimizer,
+    values: Mapping[str, Any],
+    more: Mapping[str, Tensor] | None = None,
+) -> Snapshot:
+    """``kept``: the weights that the model would have if training ended now: the best, or the average."""
+    parts = {"model": weights, "kept": kept, "optimiser": moments(optimiser)}
+    tensors = {f"{part}/{name}": tensor for part, named in parts.items() for name, tensor in named.items()}
+    return Snapshot({**tensors, **(more or {})}, values)
+
+
+def restore(
+    snapshot: Snapshot, model: nn.Module, names: Collection[str], optimiser: torch.optim.Optimizer
+) -> dict[str, Tensor]:
+    """Put weights of these names and the optimiser's state back; returns ``kept`` of ``snapshot_of``.
+
+    Raises ValueError or RuntimeError for those of another model.
+    """
+    weights, kept = snapshot.under("model"), snapshot.under("kept")
+    state = model.state_dict()
+    for part in (kept, weights):
+        if part.keys() != set(names):
+            raise ValueError("weights of another model")
+        # The last one stays; loading both finds shapes that do not fit.
+        model.load_state_dict(state | part)
+    set_moments(optimiser, snapshot.under("optimiser"))
+    return kept
 
 
 def moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
