@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Protocol
 
+from bioqa.system.pauses import pause_after
+
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
 STEADY_S = 60.0
@@ -77,7 +79,6 @@ class Supervised:
                 log.exception("the background task %s failed", self.name)
             self.failures += 1
             pauses = 0 if time.monotonic() - begun > STEADY_S else pauses + 1
-            pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(max(0, pauses - 1), 20))
             self._why = f"the background task {self.name} failed ({reason}) and is started again"
-            await asyncio.sleep(pause)
+            await asyncio.sleep(pause_after(pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S))
             self._why = None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
 from bioqa.app.answers.answering import Answer, IndexUnavailable, LoadedRanker, SearchOptions
@@ -24,6 +25,7 @@ from bioqa.app.jobs.store import Store
 from bioqa.app.jobs.submission import InvalidResult, faults_of, submission
 from bioqa.bioasq.files import submission_dict
 from bioqa.system.locks import FileLock, LockTaken
+from bioqa.system.pauses import pause_after
 
 POLL_S = 1.0
 """Polling interval for batches submitted through another process."""
@@ -277,7 +279,4 @@ def _answered(answer: Answer) -> StoredAnswer:
 
 def _waits() -> Iterator[float]:
     """Yield waiting times in seconds, doubling up to a limit."""
-    wait = FIRST_WAIT_S
-    while True:
-        yield wait
-        wait = min(2 * wait, LONGEST_WAIT_S)
+    return (pause_after(failures, FIRST_WAIT_S, LONGEST_WAIT_S) for failures in count(1))

@@ -15,6 +15,7 @@ from bioqa.app.security import keys
 from bioqa.app.security.keys import ApiKey, ApiKeyError
 from bioqa.system.access import keep_access
 from bioqa.system.locks import FileLock
+from bioqa.system.stamps import Stamp, stamp_of
 
 GRACE_S = 60
 """How long the last keys are honoured after the file became unusable."""
@@ -24,8 +25,6 @@ RETRY_S = 1.0
 """How often an unusable file is looked into that shows no change."""
 
 log = logging.getLogger("bioqa")
-
-_Stamp = tuple[int, int, int, int]
 
 
 def today() -> date:
@@ -61,7 +60,7 @@ class KeyRing:
         self._unusable_since: float | None = None
         self._refusing = False
         self._tried = 0.0
-        self._stamp = _stamp(path)
+        self._stamp = stamp_of(path)
         self._keys = read(path)
 
     def find(self, secret: str) -> ApiKey | None:
@@ -86,7 +85,7 @@ class KeyRing:
 
     def _refresh(self) -> None:
         # One look at the file's entry a request; it is read only if that has changed.
-        stamp, now = _stamp(self._path), self._clock()
+        stamp, now = stamp_of(self._path), self._clock()
         if self._unusable_since is None:
             wait = stamp == self._stamp
         else:
@@ -103,10 +102,10 @@ class KeyRing:
             self._unusable_since, self._refusing = None, False
             log.info("API keys read anew: %d", len(self._keys))
 
-    def _is_being_written(self, stamp: _Stamp | None, now: float) -> bool:
-        if stamp is None or (self._stamp is not None and stamp[2] != self._stamp[2]):
+    def _is_being_written(self, stamp: Stamp | None, now: float) -> bool:
+        if stamp is None or (self._stamp is not None and stamp.inode != self._stamp.inode):
             return False  # missing, or replaced as a whole
-        return 0 <= now - stamp[0] / 1e9 < SETTLED_S
+        return 0 <= now - stamp.written_ns / 1e9 < SETTLED_S
 
     def _failed(self, error: ApiKeyError, now: float) -> None:
         if self._unusable_since is None:
@@ -121,15 +120,6 @@ class KeyRing:
         if not self._refusing and not 0 <= now - self._unusable_since < GRACE_S:
             self._refusing = True
             log.error("%s: unusable for more than %d s: every API key is refused", self._path, GRACE_S)
-
-
-def _stamp(path: Path) -> _Stamp | None:
-    try:
-        state = path.stat()
-    except OSError:
-        return None
-    # The last, as a file becomes readable or not with no change of the others.
-    return state.st_mtime_ns, state.st_size, state.st_ino, state.st_ctime_ns
 
 
 def _changed(path: Path, now: float) -> float:

@@ -1,20 +1,34 @@
 """Notice that a file was replaced or written, without reading it."""
 
+from os import stat_result
 from pathlib import Path
-
-Stamp = tuple[int, int, int, int, int]
-"""Device, inode, size, and times of the last change of content and of anything, in nanoseconds."""
+from typing import NamedTuple
 
 
-def stamp_of(path: Path) -> Stamp | None:
-    """The stamp of a file, which differs after each change; None if there is no such file.
+class Stamp(NamedTuple):
+    """Something of a file changes with each change of it.
 
     Two writes in place within one tick of the file system's clock (some milliseconds), which leave the
     size as it is, have one stamp: files that are read while others use them are replaced as a whole.
     """
+
+    device: int
+    inode: int
+    bytes: int
+    """Mapped memory beyond the end of a file that was cut off must not be read."""
+    written_ns: int
+    """Since 1970, as the next."""
+    changed_ns: int
+    """Of anything: a file may become readable, or not, without a change of the others."""
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """The stamp of a file; None if there is no such file."""
     try:
-        status = path.stat()
+        return stamp_from(path.stat())
     except OSError:
         return None
-    # The size, too: mapped memory beyond the end of a file that was cut off must not be read.
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def stamp_from(status: stat_result) -> Stamp:
+    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

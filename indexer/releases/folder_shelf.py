@@ -16,6 +16,7 @@ from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import read_json, write_json
 from bioqa.system.locks import FileLock, LockTaken
+from bioqa.system.stamps import stamp_of
 
 RELEASES_FILE = "releases.json"
 LOCK_FILE = "update.lock"
@@ -124,19 +125,12 @@ class CurrentFolder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen = self._state()
+        self._seen = stamp_of(path / RELEASES_FILE)
         self.folder = current_folder(path)
 
     def moved(self) -> bool:
         """Whether the list of releases has been written since."""
-        return self._state() != self._seen
-
-    def _state(self) -> tuple[int, int] | None:
-        try:
-            status = (self._path / RELEASES_FILE).stat()
-        except OSError:
-            return None
-        return status.st_ino, status.st_mtime_ns
+        return stamp_of(self._path / RELEASES_FILE) != self._seen
 
 
 def current_folder(path: Path) -> Path:

@@ -32,6 +32,7 @@ from bioqa.indexer.releases.source import (
     read_md5,
 )
 from bioqa.system.errors import BioqaError
+from bioqa.system.pauses import pause_after
 from bioqa.system.proxies import SCHEMES, proxy_of, shown
 from bioqa.system.secret import Secret
 
@@ -146,7 +147,7 @@ class SiteSource:
     def _wait_or_give_up(self, url: str, error: HTTPError, failures: int) -> None:
         if failures >= MAX_TRIES:
             raise BioqaError(f"{url}: {_plain(error)}; gave up after {failures} tries") from error
-        time.sleep(min(MAX_WAIT_S, self._backoff_s * 2 ** (failures - 1)))
+        time.sleep(pause_after(failures, self._backoff_s, MAX_WAIT_S))
 
     def _request_rest(self, url: str, part: Path) -> BaseHTTPResponse:
         offset = part.stat().st_size if part.is_file() else 0

@@ -25,6 +25,7 @@ from bioqa.system.formats import GZIP_MAGIC, HEAD_BYTES, refuse_packed
 from bioqa.system.jsonfile import write_bytes
 from bioqa.system.plain import require_plain
 from bioqa.system.seals import Damaged, check_seal, sealed
+from bioqa.system.stamps import Stamp, stamp_of
 
 FILE = "synonyms.sqlite"
 """Name of the file in an index's folder."""
@@ -211,21 +212,17 @@ class SynonymsFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
-        self._seen: tuple[int, int] | None = None
+        self._seen: Stamp | None = None
         self._opened: Synonyms = NO_SYNONYMS
 
     def current(self) -> Synonyms:
         """The synonyms in the file now. Raises SynonymsError if it cannot be used."""
-        try:
-            status = self._path.stat()
-            state = status.st_ino, status.st_mtime_ns
-        except OSError:
-            state = None
+        stamp = stamp_of(self._path)
         with self._lock:
-            if state != self._seen:
+            if stamp != self._seen:
                 # The old one is not closed, as other threads may be reading it.
-                self._opened = FileSynonyms(self._path) if state else NO_SYNONYMS
-                self._seen = state
+                self._opened = FileSynonyms(self._path) if stamp else NO_SYNONYMS
+                self._seen = stamp
             return self._opened
 
 

@@ -29,6 +29,7 @@ from bioqa.indexer.search.elastic.faults import (
     is_passing,
 )
 from bioqa.system.errors import BioqaError
+from bioqa.system.pauses import pause_after
 
 REQUEST_BYTES = 4_000_000
 SENDERS = 2
@@ -282,7 +283,7 @@ class _Patience:
         if now - self._warned_at > 10:
             self._warned_at = now
             log.warning("%s; retrying for up to %.0f s", reason, self.seconds - idle)
-        longest = min(MAX_WAIT_S, FIRST_WAIT_S * 2 ** min(tries - 1, 10))
+        longest = pause_after(tries, FIRST_WAIT_S, MAX_WAIT_S)
         self._stopped.wait(longest * random.uniform(0.5, 1.0))  # noqa: S311 - spreads the senders' retries
 
 

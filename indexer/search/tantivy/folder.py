@@ -14,6 +14,7 @@ from bioqa.system.access import keep_access
 from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import write_json
 from bioqa.system.plain import require_plain
+from bioqa.system.stamps import Stamp, stamp_from
 
 FORMAT = 5
 """Incremented when schema, analyser or stored records change, so that no index is misread."""
@@ -70,11 +71,10 @@ class IndexFolder:
         require_plain(path / TANTIVY_META)
         return folder
 
-    def seen(self) -> tuple[int, int]:
+    def seen(self) -> Stamp:
         """Return a value that changes with every commit, by any process: tantivy replaces its meta file each
         time. For this process alone: see ``state``."""
-        status = require_plain(self.path / TANTIVY_META)
-        return status.st_ino, status.st_mtime_ns
+        return stamp_from(require_plain(self.path / TANTIVY_META))
 
     def state(self) -> str:
         """Return an identifier of what is committed, the same for every process: tantivy's meta file names
