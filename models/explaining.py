@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ from bioqa.models.answers.selection import (
 )
 from bioqa.models.arrays import Floats
 from bioqa.models.cascade.ranker import Cascade
-from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Features
+from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Features, Scaling
 from bioqa.models.rankers.batch import Example, collate
 from bioqa.models.rankers.registry import place_of
 from bioqa.models.reranker import Reranker
@@ -45,8 +45,8 @@ Unit = Literal["document", "sentence"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A summand of the score."""
+class Summand:
+    """A part of the score, which is their sum."""
 
     name: str
     effect: float
@@ -97,7 +97,7 @@ class RankerExplanation:
     score: float
     rank: int
     candidates: int
-    parts: tuple[Part, ...]
+    parts: tuple[Summand, ...]
     features: tuple[FeatureEffect, ...]
     """The largest effects first."""
     additive: bool
@@ -149,7 +149,7 @@ def explain_ranking(
     pmid = candidates[place].document.pmid
     rank, ranked = _find(ranking, pmid)
     last = ranking.documents[:selected][-1] if rank > selected > 0 else None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Summand, ...] = ()
     features: tuple[FeatureEffect, ...] = ()
     swaps: tuple[Swap, ...] = ()
     words: tuple[WordEffect, ...] = ()
@@ -189,6 +189,7 @@ def explain_selection(
     chosen = ranking.documents[: limits.documents]
     rank, ranked = _find(ranking, pmid)
     selected = rank <= len(chosen)
+    # Shares are a softmax over those that are selected: one more takes from all others.
     beside = chosen if selected else (*chosen, ranked)
     shares = document_shares(beside, calibration)
     ordered = select(Ranking(beside), calibration, SelectionLimits(len(beside), sys.maxsize)).sentences
@@ -196,12 +197,13 @@ def explain_selection(
     answered = select(ranking, calibration, limits)
     snippets = len(answered.sentences)
     last = rivals[:snippets]
-    parts = zip(
+    # A sentence's score is the product of these two and the document's share.
+    factors = zip(
         probability(ranked.sentence_scores, calibration).tolist(),
         agreement_factors(ranked, calibration).tolist(),
         strict=True,
     )
-    of_sentence = dict(zip(ranked.document.sentences, parts, strict=True))
+    of_sentence = dict(zip(ranked.document.sentences, factors, strict=True))
     standing = [
         SentenceStanding(
             each.sentence,
@@ -229,15 +231,16 @@ def _find(ranking: Ranking, pmid: str) -> tuple[int, RankedDocument]:
     )
 
 
-def _cascade_parts(ranker: Cascade, ranked: RankedDocument, first: RankedDocument) -> tuple[Part, ...]:
-    """As ``bioqa.models.cascade.ranker.Combination`` adds them."""
+def _cascade_parts(ranker: Cascade, ranked: RankedDocument, first: RankedDocument) -> tuple[Summand, ...]:
+    """Of score = first + a·(best sentence) + b·(relevance), as ``Combination.apply`` adds them."""
     weights = ranker.combination
     best = max(ranked.sentence_scores, default=0.0) * weights.document_weight
+    # What the encoder said of the document itself is not in a ranking: it is what remains.
     rest = ranked.score - first.score - best
     parts = (
-        (1.0, Part(f"score of {ranker.first.name}", first.score)),
-        (weights.document_weight, Part("its best sentence, weighted", best)),
-        (weights.relevance_weight, Part("the encoder's judgement of the document, weighted", rest)),
+        (1.0, Summand(f"score of {ranker.first.name}", first.score)),
+        (weights.document_weight, Summand("its best sentence, weighted", best)),
+        (weights.relevance_weight, Summand("the encoder's judgement of the document, weighted", rest)),
     )
     return tuple(part for weight, part in parts if weight)
 
@@ -259,6 +262,18 @@ def _content_words(question: str) -> list[str]:
     return [*words.values()][:MOST_WORDS]
 
 
+class _Change(NamedTuple):
+    """How an input of the model differs from the document as it is."""
+
+    what: Literal["none", "mean", "all means", "lent"]
+    """Whether a feature has its mean over the training data, or all have, or one has another document's."""
+    unit: Unit = "document"
+    column: int = 0
+
+
+_AS_IT_IS, _ALL_MEANS = _Change("none"), _Change("all means")
+
+
 def _features(
     ranker: Reranker,
     question: str,
@@ -267,62 +282,82 @@ def _features(
     ranking: Ranking,
     last: RankedDocument | None,
 ) -> tuple[tuple[FeatureEffect, ...], bool, tuple[Swap, ...]]:
+    """Effects, the largest first; whether they add up; swaps with the ``last`` selected document, if any."""
     example, raw = ranker.example(question, candidates)
     alone = example.take([place])
-    documents, sentences = alone.features.documents.shape[1], alone.features.sentences.shape[1]
-    # Scaled features are 0 at their means.
-    changes = [_with_document(alone, [column], 0.0) for column in range(documents)]
-    if len(alone.features.sentences):
-        changes += [_with_sentences(alone, [column]) for column in range(sentences)]
-    else:
-        sentences = 0
-    nothing = _with_sentences(_with_document(alone, [*range(documents)], 0.0), [*range(sentences)])
-    lent = []
-    if last is not None:
-        other = next(i for i, each in enumerate(candidates) if each.document.pmid == last.document.pmid)
-        theirs = example.take([other]).features.documents[0]
-        lent = [_with_document(alone, [column], float(theirs[column])) for column in range(documents)]
-    score, *changed = _scores(ranker, [alone, *changes, nothing, *lent])
-    effects = [score - each for each in changed[: len(changes)]]
-    values = _values(raw, example, place, sentences, ranking, candidates)
-    scaling = ranker.checkpoint.scaling
-    names = [("document", name) for name in DOCUMENT_FEATURES[:documents]]
-    names += [("sentence", name) for name in SENTENCE_FEATURES[:sentences]]
-    means = [*scaling.document_mean[:documents].tolist(), *scaling.sentence_mean[:sentences].tolist()]
-    made = [
-        FeatureEffect(name, "document" if unit == "document" else "sentence", value, mean, effect)
-        for (unit, name), value, mean, effect in zip(names, values, means, effects, strict=True)
-    ]
-    additive = _adds_up(effects, score - changed[len(changes)])
+    other = None if last is None else _place_of(candidates, last)
+    changed = _changed(alone, None if other is None else example.take([other]))
+    # In one pass: each input is scored as if it were alone.
+    scores = dict(zip(changed, _scores(ranker, [*changed.values()]), strict=True))
+    score = scores[_AS_IT_IS]
+    values = _values(raw, example, place, ranking, candidates)
+    effects = []
+    for change in changed:
+        if change.what == "mean":
+            name, mean = _named(ranker.checkpoint.scaling, change)
+            value = values[change.unit][change.column]
+            effects.append(FeatureEffect(name, change.unit, value, mean, score - scores[change]))
+    # In a model that is linear in them, what all do together is the sum of what each does alone.
+    additive = _adds_up([each.effect for each in effects], score - scores[_ALL_MEANS])
     swaps = []
     if last is not None:
-        others = [
-            each.score for each in ranking.documents if each.document.pmid != candidates[place].document.pmid
-        ]
-        for column, lifted in enumerate(changed[len(changes) + 1 :]):
-            if lifted > last.score:
-                other_value = float(raw.documents[other][column])
-                rank = 1 + sum(each > lifted for each in others)
-                swaps.append(Swap(DOCUMENT_FEATURES[column], values[column], other_value, rank))
-    return tuple(sorted(made, key=lambda each: -abs(each.effect))), additive, tuple(swaps)
+        rivals = [each.score for each in ranking.documents if each.document.pmid != _pmid(candidates[place])]
+        for change in changed:
+            if change.what == "lent" and scores[change] > last.score:
+                rank = 1 + sum(rival > scores[change] for rival in rivals)
+                name, lent = DOCUMENT_FEATURES[change.column], float(raw.documents[other][change.column])
+                swaps.append(Swap(name, values["document"][change.column], lent, rank))
+    return tuple(sorted(effects, key=lambda each: -abs(each.effect))), additive, tuple(swaps)
+
+
+def _changed(alone: Example, other: Example | None) -> dict[_Change, Example]:
+    """The document as it is, and changed in one thing at a time; ``other``: a document that lends values."""
+    documents = range(alone.features.documents.shape[1])
+    # A document without sentences has no features of them that could change.
+    sentences = range(alone.features.sentences.shape[1] if len(alone.features.sentences) else 0)
+    changed = {_AS_IT_IS: alone}
+    # Scaled features have mean 0 and deviation 1 over the training data, so that 0 is the mean.
+    for column in documents:
+        changed[_Change("mean", "document", column)] = _with_document(alone, [column], 0.0)
+    # In all of the document's sentences at once: how the model pools them is part of the effect.
+    for column in sentences:
+        changed[_Change("mean", "sentence", column)] = _with_sentences(alone, [column])
+    changed[_ALL_MEANS] = _with_sentences(_with_document(alone, documents, 0.0), sentences)
+    if other is not None:
+        for column in documents:
+            lent = float(other.features.documents[0, column])
+            changed[_Change("lent", "document", column)] = _with_document(alone, [column], lent)
+    return changed
+
+
+def _named(scaling: Scaling, change: _Change) -> tuple[str, float]:
+    """The feature's name, and its mean over the training data."""
+    if change.unit == "document":
+        return DOCUMENT_FEATURES[change.column], float(scaling.document_mean[change.column])
+    return SENTENCE_FEATURES[change.column], float(scaling.sentence_mean[change.column])
+
+
+def _place_of(candidates: Sequence[Candidate], ranked: RankedDocument) -> int:
+    return next(
+        place for place, candidate in enumerate(candidates) if _pmid(candidate) == ranked.document.pmid
+    )
+
+
+def _pmid(candidate: Candidate) -> str:
+    return candidate.document.pmid
 
 
 def _values(
-    raw: Features,
-    example: Example,
-    place: int,
-    sentences: int,
-    ranking: Ranking,
-    candidates: Sequence[Candidate],
-) -> list[float]:
+    raw: Features, example: Example, place: int, ranking: Ranking, candidates: Sequence[Candidate]
+) -> dict[Unit, list[float]]:
     """Features before scaling: the document's, and those of its best sentence."""
-    documents = example.features.documents.shape[1]
-    values: list[float] = raw.documents[place, :documents].tolist()
-    if sentences:
-        ranked = _find(ranking, candidates[place].document.pmid)[1]
+    values: dict[Unit, list[float]] = {"document": raw.documents[place].tolist(), "sentence": []}
+    if example.unit_counts[place]:
+        ranked = _find(ranking, _pmid(candidates[place]))[1]
+        # Sentences of all candidates lie one behind the other.
         begin = int(example.unit_counts[:place].sum())
-        best = begin + int(np.argmax(ranked.sentence_scores)) if ranked.sentence_scores else begin
-        values += raw.sentences[best, :sentences].tolist()
+        best = int(np.argmax(ranked.sentence_scores)) if ranked.sentence_scores else 0
+        values["sentence"] = raw.sentences[begin + best].tolist()
     return values
 
 
@@ -354,5 +389,7 @@ def _filled(values: Floats, columns: Sequence[int], value: float) -> Floats:
 
 
 def _adds_up(effects: Sequence[float], whole: float) -> bool:
+    """Whether the effects' sum is the whole, but for the rounding of single precision."""
+    # Relative to what is added, not to the sum: effects of opposite signs cancel, their rounding does not.
     scale = max(1.0, sum(map(abs, effects)))
     return bool(effects) and abs(sum(effects) - whole) <= _ADDS_UP * scale
