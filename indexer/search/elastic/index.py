@@ -223,13 +223,14 @@ class ElasticIndex:
     ) -> list[Candidate]:
         if size < 1 or not (text := _cleaned(question)):
             return []
+        wanted = request(text, size, filters, self._narrower)
         with engine_errors(self.address):
             answer = self.client.search(
                 index=self.address.name,
                 search_type=self._search_type,
                 preference=preference(text),
                 allow_partial_search_results=False,
-                **request(text, size, filters, self._narrower),
+                **wanted,
             )
             return self._candidates(answer.body)
 
@@ -247,12 +248,9 @@ class ElasticIndex:
     def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
         if size < 1:
             return []
+        wanted = newest_request(filters, size, self._narrower)
         with engine_errors(self.address):
-            answer = self.client.search(
-                index=self.address.name,
-                allow_partial_search_results=False,
-                **newest_request(filters, size, self._narrower),
-            )
+            answer = self.client.search(index=self.address.name, allow_partial_search_results=False, **wanted)
             require_whole(answer.body, self.address)
             return [from_source(hit["_source"]) for hit in answer["hits"]["hits"]]
 
@@ -276,20 +274,21 @@ class ElasticIndex:
         text = question if question is None else _cleaned(question)
         if text == "":
             return 0
+        wanted = query(text, filters, self._narrower)
         with engine_errors(self.address):
             answer = self.client.search(
                 index=self.address.name,
                 allow_partial_search_results=False,
                 size=0,
                 track_total_hits=True,
-                query=query(text, filters, self._narrower),
+                query=wanted,
             )
             require_whole(answer.body, self.address)
             return int(answer["hits"]["total"]["value"])
 
     def _msearch(self, texts: Sequence[str | Wording], size: int, filters: Filters) -> list[list[Candidate]]:
+        searches = [request(text, size, filters, self._narrower) for text in texts]
         with engine_errors(self.address):
-            searches = [request(text, size, filters, self._narrower) for text in texts]
             answers = self._ask(searches, [*map(preference, texts)])
             return [self._candidates(answer) for answer in answers]
 

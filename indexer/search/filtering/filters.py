@@ -1,8 +1,8 @@
 """Filters: which documents a search may find, by what their records say of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 
 from bioqa.bioasq.metadata import RETRACTED_TYPE, Standing
 from bioqa.indexer.search.filtering.conditions import AllOf, AnyOf, Condition, HasKey, Published, Without
@@ -66,14 +66,17 @@ class Filters:
     """A further condition of any kind, as a search with field tags has it."""
 
     def __post_init__(self) -> None:
+        # Lists, dates as text and times of a day are taken, too, as the other interfaces take them.
         for name in _LISTS:
-            _check_values(name, getattr(self, name))
+            object.__setattr__(self, name, _values(name, getattr(self, name)))
         for language in self.languages:
             if not is_language(language):
                 raise FilterError(
                     "languages",
                     f"no language is called {language!r}; give its English name, or its ISO 639 code",
                 )
+        for name in ("published_after", "published_before"):
+            object.__setattr__(self, name, _day(name, getattr(self, name)))
         after, before = self.published_after, self.published_before
         if after and before and after >= before:
             raise FilterError(
@@ -124,16 +127,32 @@ class Filters:
         return AllOf(tuple(condition for _, condition in self.parts()))
 
 
-def _check_values(name: str, values: tuple[str, ...] | str) -> None:
+def _day(name: str, value: object) -> date | None:
+    if isinstance(value, datetime):
+        return value.date()
+    if value is None or isinstance(value, date):
+        return value
+    try:
+        return date.fromisoformat(value if isinstance(value, str) else "")
+    except ValueError:
+        raise FilterError(name, f"must be a date, such as 2015-01-31, not {value!r}") from None
+
+
+def _values(name: str, values: object) -> tuple[str, ...]:
     if isinstance(values, str):  # it would be taken for its letters
         raise FilterError(name, "must be a tuple of names, not a string")
+    if not isinstance(values, Sequence):
+        raise FilterError(name, f"must be a tuple of names, not {values!r}")
     if len(values) > MAX_VALUES:
         raise FilterError(name, f"must have at most {MAX_VALUES} values, not {len(values)}")
     for value in values:
+        if not isinstance(value, str):
+            raise FilterError(name, f"must be names, not {value!r}")
         if not value.strip():
             raise FilterError(name, "must not be empty")
         if len(value) > MAX_VALUE_CHARACTERS:
             raise FilterError(name, f"must have at most {MAX_VALUE_CHARACTERS} characters, not {len(value)}")
+    return tuple(values)
 
 
 NO_FILTERS = Filters()

@@ -6,7 +6,6 @@ scores of an updated index may differ in the last digits from those of a new one
 """
 
 import shutil
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -30,7 +29,15 @@ from bioqa.indexer.search.tantivy.evidence import TantivyEvidence
 from bioqa.indexer.search.tantivy.folder import IndexFolder, Links
 from bioqa.indexer.search.tantivy.hits import Hit, best, both, picked, worth_picking
 from bioqa.indexer.search.tantivy.queries import QueryMaker
-from bioqa.indexer.search.tantivy.schema import TEXT, described, from_stored, register, schema, to_stored
+from bioqa.indexer.search.tantivy.schema import (
+    TEXT,
+    Undecodable,
+    described,
+    from_stored,
+    register,
+    schema,
+    to_stored,
+)
 from bioqa.indexer.search.tantivy.segments import (
     META,
     Sizes,
@@ -443,12 +450,12 @@ class TantivyIndex:
 def tantivy_errors(folder: Path) -> Iterator[None]:
     """Convert what tantivy raises into ``BioqaError``: ``ValueError``, ``OSError``, ``RuntimeError``, and
     ``PanicException``, which is no ``Exception``. A damaged file can lead to any of them, or to a document
-    that cannot be decoded."""
+    that cannot be decoded. Other errors are this program's, or its caller's, and no damage."""
     try:
         yield
     except (ValueError, OSError, RuntimeError) as error:
         raise BioqaError(_described(error, folder)) from error
-    except (LookupError, TypeError, ArithmeticError, AttributeError, struct.error) as error:
+    except Undecodable as error:
         raise BioqaError(_damage(folder, f"a document cannot be decoded ({error})")) from error
     except BaseException as error:
         if type(error).__name__ != PANIC:

@@ -1,5 +1,8 @@
 """Schema, analyser and stored form of documents in tantivy."""
 
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import tantivy
@@ -97,15 +100,31 @@ def to_stored(record: Record) -> Any:
     return document
 
 
+class Undecodable(Exception):
+    """A stored document is not what ``to_stored`` made: its bytes were damaged."""
+
+
+@contextmanager
+def _decoding() -> Iterator[None]:
+    try:
+        yield
+    except (LookupError, TypeError, ArithmeticError, AttributeError, ValueError, struct.error) as error:
+        raise Undecodable(str(error)) from error
+
+
 def from_stored(stored: Any) -> Document:
-    title, abstract = stored.get_all(TEXT)[:2]
-    pmid, version, published, layout, metadata = map(stored.get_first, _STORED)
-    return decode(Record(pmid, version, published, title, abstract, layout, metadata=metadata))
+    """Decode a document. Raises Undecodable."""
+    with _decoding():
+        title, abstract = stored.get_all(TEXT)[:2]
+        pmid, version, published, layout, metadata = map(stored.get_first, _STORED)
+        return decode(Record(pmid, version, published, title, abstract, layout, metadata=metadata))
 
 
 def described(stored: Any) -> Described:
-    published, metadata = stored.get_first("published"), stored.get_first("metadata")
-    return Described(day_of(published), unpacked(metadata))
+    """Decode what a document's record says beside its text. Raises Undecodable."""
+    with _decoding():
+        published, metadata = stored.get_first("published"), stored.get_first("metadata")
+        return Described(day_of(published), unpacked(metadata))
 
 
 _STORED = ("pmid", "version", "published", "layout", "metadata")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -623,3 +624,19 @@ def test_the_longest_beginning_is_one_for_the_engine(index: SearchIndex, letter:
     assert interpretation is not None
     found = index.newest(Filters(restriction=interpretation.restriction))
     assert [each.pmid for each in found] == ["1"]
+
+
+def test_an_argument_of_another_type_is_no_damage(index: SearchIndex) -> None:
+    fill(index, [document(1)])
+    anything: Any = index
+    mistakes: list[Callable[[], Any]] = [
+        lambda: anything.search("title", filters={"types": ["Review"]}),
+        lambda: anything.search("title", size="many"),
+        lambda: anything.newest(filters=7),
+        lambda: anything.count("title", {"types": ["Review"]}),
+        lambda: anything.get([7]),
+    ]
+    for mistake in mistakes:
+        with pytest.raises((TypeError, AttributeError)):
+            mistake()
+    assert pmids(index, "title") == ["1"]

@@ -1,7 +1,7 @@
 """Filters: what they ask for, and which cannot be met."""
 
 import pickle
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import pytest
@@ -86,3 +86,28 @@ def test_filters_that_cannot_be_met_are_refused(given: dict[str, Any], field: st
 
 def test_retracted_among_other_types_is_no_contradiction() -> None:
     assert Filters(types=("Retracted Publication", "Review"), exclude_retracted=True)
+
+
+def test_dates_as_text_and_lists_are_taken() -> None:
+    given: Any = {
+        "published_after": "2015-01-31",
+        "published_before": datetime(2016, 2, 3, 4),
+        "types": ["Review"],
+    }
+    filters = Filters(**given)
+    assert filters == Filters(date(2015, 1, 31), date(2016, 2, 3), types=("Review",))
+    assert hash(filters)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"published_after": "2015"}, "published_after: must be a date, such as 2015-01-31, not '2015'"),
+        ({"published_before": 2015}, "published_before: must be a date, .* not 2015"),
+        ({"types": {"Review"}}, "types: must be a tuple of names, not {'Review'}"),
+        ({"authors": (7,)}, "authors: must be names, not 7"),
+    ],
+)
+def test_what_is_no_date_or_name_is_told(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(FilterError, match=message):
+        Filters(**given)
