@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import tantivy
 
+from bioqa.indexer.search.tantivy.schema import numbers
+
 MAX_TIES = 10_000
 """Limit on the documents fetched beyond the cut-off to sort ties by PMID."""
 
@@ -46,7 +48,7 @@ def best(searcher: Any, query: Any, size: int, order_by: str | None = None) -> l
         if len(hits) < limit or hits[-1][0] < hits[size - 1][0] or limit >= size + MAX_TIES:
             break
         limit = min(4 * limit, size + MAX_TIES)
-    pmids = searcher.fast_field_values("pmid", [address for _, address in hits])
+    pmids = numbers(searcher, "pmid", [address for _, address in hits])
     return [Hit(score, pmid, address) for (score, address), pmid in zip(hits, pmids, strict=True)]
 
 

@@ -34,6 +34,7 @@ from bioqa.indexer.search.tantivy.schema import (
     Undecodable,
     described,
     from_stored,
+    numbers,
     register,
     schema,
     to_stored,
@@ -425,8 +426,8 @@ class TantivyIndex:
             return
         unknown = [pmid for pmid in pmids if pmid not in self._uncommitted]
         addresses = list(self._addresses(searcher, unknown))
-        found = searcher.fast_field_values("pmid", addresses)
-        self._uncommitted.update(zip(found, searcher.fast_field_values("version", addresses), strict=True))
+        found = numbers(searcher, "pmid", addresses)
+        self._uncommitted.update(zip(found, numbers(searcher, "version", addresses), strict=True))
 
     def _upsert(self, writer: Any, record: Record) -> Applied:
         current = self._uncommitted.get(record.pmid)

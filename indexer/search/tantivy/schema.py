@@ -1,7 +1,7 @@
 """Schema, analyser and stored form of documents in tantivy."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -110,6 +110,15 @@ def _decoding() -> Iterator[None]:
         yield
     except (LookupError, TypeError, ArithmeticError, AttributeError, ValueError, struct.error) as error:
         raise Undecodable(str(error)) from error
+
+
+def numbers(searcher: Any, field: str, addresses: Sequence[Any]) -> list[int]:
+    """A number of each document, which is kept outside its record. Raises Undecodable if one has none."""
+    values: list[int | None] = searcher.fast_field_values(field, addresses)
+    present = [value for value in values if value is not None]
+    if len(present) < len(addresses):
+        raise Undecodable(f"a document has no {field}")
+    return present
 
 
 def from_stored(stored: Any) -> Document:

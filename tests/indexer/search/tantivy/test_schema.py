@@ -8,7 +8,16 @@ import tantivy
 
 from bioqa.bioasq.domain import Document, Part
 from bioqa.indexer.search.records import encode
-from bioqa.indexer.search.tantivy.schema import analyzer, from_stored, register, schema, to_stored
+from bioqa.indexer.search.tantivy.schema import (
+    Undecodable,
+    analyzer,
+    described,
+    from_stored,
+    numbers,
+    register,
+    schema,
+    to_stored,
+)
 from tests.indexer.documents import document
 from tests.indexer.metadata import FULL
 
@@ -51,3 +60,26 @@ def test_a_document_comes_back_from_the_index(original: Document) -> None:
     (hit,) = searcher.search(tantivy.Query.all_query(), limit=2).hits
     assert from_stored(searcher.doc(hit[1])) == original
     writer.wait_merging_threads()
+
+
+class Lacking:
+    """A document of which a number is lost, as damage of a file can make it."""
+
+    def fast_field_values(self, field: str, addresses: list[int]) -> list[int | None]:
+        return [None for _ in addresses]
+
+    def get_all(self, field: str) -> list[str]:
+        return ["A title.", ""]
+
+    def get_first(self, field: str) -> bytes | None:
+        return b"?"
+
+
+def test_what_cannot_be_decoded_is_damage() -> None:
+    for decode in (
+        lambda: numbers(Lacking(), "pmid", [1]),
+        lambda: from_stored(Lacking()),
+        lambda: described(Lacking()),
+    ):
+        with pytest.raises(Undecodable):
+            decode()
