@@ -31,7 +31,7 @@ from bioqa.bioasq.files import read_golden
 from bioqa.indexer.opening import open_index
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.questions.rewriting import rewritten
-from bioqa.models.answers.evidence import DOCUMENTS, FITTED, Estimator, Evidence, evidence
+from bioqa.models.answers.evidence import DOCUMENTS, FITTED, AnswerEvidence, Estimator, evidence
 from bioqa.models.answers.lexical import CALIBRATION, rank_lexically
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration
@@ -81,7 +81,7 @@ class Case:
     kind: str
     ranker: str
     question: str
-    evidence: Evidence | None
+    evidence: AnswerEvidence | None
     """None where no document has a word of the question."""
     ms: float
     """Processor time of the estimate."""
@@ -226,7 +226,7 @@ def fit(cases: Sequence[Case]) -> Estimator:
 
     found = minimize(loss, np.zeros(values.shape[1] + 1), jac=True).x
     slopes = found[1:] / deviation
-    names = [field.name for field in fields(Evidence)]
+    names = [field.name for field in fields(AnswerEvidence)]
     return Estimator(
         offset=round(float(found[0] - slopes @ mean), 4),
         weights={name: round(float(slope), 4) for name, slope in zip(names, slopes, strict=True)},
@@ -293,7 +293,7 @@ def read_cases(path: Path) -> list[Case]:
         case = Case(**json.loads(line))
         # It was read as a dict.
         kept: Any = case.evidence
-        made.append(replace(case, evidence=Evidence(**kept)) if kept else case)
+        made.append(replace(case, evidence=AnswerEvidence(**kept)) if kept else case)
     return made
 
 

@@ -18,7 +18,7 @@ OTHER_TYPE = "no type"
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupMeans:
     """Means over some questions, by system."""
 
     name: str
@@ -27,7 +27,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class PrecisionRecall:
     """Mean (recall, precision) of a system's first 1, 2, …, DEPTH documents."""
 
     system: str
@@ -54,7 +54,7 @@ def differences(comparison: Comparison, system: ComparedSystem, kind: Kind) -> l
     return sorted(found, key=lambda each: -each[1])
 
 
-def by_type(comparison: Comparison, kind: Kind) -> list[Group]:
+def by_type(comparison: Comparison, kind: Kind) -> list[GroupMeans]:
     """Means of each question type that occurs."""
     names = {response.question.type for response in comparison.golden}
     return [
@@ -63,16 +63,16 @@ def by_type(comparison: Comparison, kind: Kind) -> list[Group]:
     ]
 
 
-def by_gold(comparison: Comparison, kind: Kind) -> list[Group]:
+def by_gold(comparison: Comparison, kind: Kind) -> list[GroupMeans]:
     """Means of the questions with so many golden documents."""
     return _groups(comparison, kind, [(_bin_name(*ends), _in_bin(*ends)) for ends in GOLD_BINS])
 
 
-def curves(comparison: Comparison) -> list[Curve]:
+def curves(comparison: Comparison) -> list[PrecisionRecall]:
     """Precision and recall of documents at each depth."""
     places = _shared(comparison, "documents")
     return [
-        Curve(
+        PrecisionRecall(
             system.name,
             tuple(
                 (sum(r for r, _ in at_depth) / len(places), sum(p for _, p in at_depth) / len(places))
@@ -96,7 +96,7 @@ def _at_depth(gold: Response, system: ComparedSystem, depth: int) -> tuple[float
 _Belongs = Callable[[Response, QuestionMeasures], bool]
 
 
-def _groups(comparison: Comparison, kind: Kind, wanted: Sequence[tuple[str, _Belongs]]) -> list[Group]:
+def _groups(comparison: Comparison, kind: Kind, wanted: Sequence[tuple[str, _Belongs]]) -> list[GroupMeans]:
     places = _shared(comparison, kind)
     first = comparison.baseline.per_question
     groups = []
@@ -108,7 +108,7 @@ def _groups(comparison: Comparison, kind: Kind, wanted: Sequence[tuple[str, _Bel
                 for system in comparison.systems
                 if kind in system.kinds
             }
-            groups.append(Group(name, len(chosen), means))
+            groups.append(GroupMeans(name, len(chosen), means))
     return groups
 
 

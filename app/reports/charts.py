@@ -6,7 +6,7 @@ from html import escape
 from math import ceil, floor, log10
 
 from bioqa.app.reports.svg import FONT, WIDTH, colour, dash, drawing, line, polyline, text
-from bioqa.bioasq.breakdown import Curve, Group
+from bioqa.bioasq.breakdown import GroupMeans, PrecisionRecall
 
 _LABELS = 96
 _VALUES = 44
@@ -47,7 +47,7 @@ def difference_bars(title: str, differences: Sequence[tuple[str, float]], place:
     return drawing(title, height, axis + ends + "".join(bars))
 
 
-def grouped_bars(title: str, groups: Sequence[Group], names: Sequence[str]) -> str:
+def grouped_bars(title: str, groups: Sequence[GroupMeans], names: Sequence[str]) -> str:
     """Horizontal bars, a group below the other, with each value at its bar's end."""
     furthest = max((value for group in groups for value in group.means.values()), default=0.0) or 1.0
     scale = (WIDTH - _LABELS - _VALUES) / furthest
@@ -69,7 +69,7 @@ def grouped_bars(title: str, groups: Sequence[Group], names: Sequence[str]) -> s
     return drawing(title, max(y, 20), "".join(made))
 
 
-def precision_recall(title: str, curves: Sequence[Curve], names: Sequence[str]) -> str:
+def precision_recall(title: str, curves: Sequence[PrecisionRecall], names: Sequence[str]) -> str:
     """Precision over recall, a line for each system, with a point at each number of documents."""
     bottom, left, top, size = 250.0, 40.0, 12.0, WIDTH - 50.0
     points = [point for curve in curves for point in curve.points]

@@ -11,7 +11,7 @@ from bioqa import app
 from bioqa.app.exports.links import pubmed_link
 from bioqa.app.reports import charts
 from bioqa.app.reports.tables import interval_text, measures_of, p_text, remarks, title_of
-from bioqa.bioasq.breakdown import Group, by_gold, by_type, curves, differences, main_value
+from bioqa.bioasq.breakdown import GroupMeans, by_gold, by_type, curves, differences, main_value
 from bioqa.bioasq.cases import Case, case
 from bioqa.bioasq.comparison import KINDS, Comparison, Kind
 from bioqa.bioasq.domain import MAX_ITEMS
@@ -184,7 +184,7 @@ def _difference_charts(comparison: Comparison, kind: Kind) -> list[Chart]:
     return made
 
 
-def _grouped(title: str, groups: list[Group], names: tuple[str, ...]) -> Chart:
+def _grouped(title: str, groups: list[GroupMeans], names: tuple[str, ...]) -> Chart:
     spoken = "; ".join(
         f"{group.name}: " + ", ".join(f"{name} {value:.3f}" for name, value in group.means.items())
         for group in groups

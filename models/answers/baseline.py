@@ -51,7 +51,7 @@ class Constants:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class TunedBm25:
     """What is chosen and fitted on development questions."""
 
     constants: Constants
@@ -78,7 +78,7 @@ class Bm25Ranker:
     def __init__(
         self,
         vocabulary: Vocabulary,
-        tuned: Tuned,
+        tuned: TunedBm25,
         *,
         name: str = KIND,
         fingerprint: str = "",
@@ -153,7 +153,7 @@ def load(folder: Path, *, cached_documents: int = 20_000) -> Bm25Ranker:
     check_kind(folder, config, KIND, (FORMAT,), BaselineError)
     with faults_as(BaselineError, folder):
         constants = {name: value for name, value in config["settings"].items() if name != "ranker"}
-        tuned = Tuned(
+        tuned = TunedBm25(
             Constants(**constants),
             Calibration(**config["calibration"]),
             Scale.from_dict(config.get("scale")),

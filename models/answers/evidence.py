@@ -51,7 +51,7 @@ _ASKING_STEMS = frozenset(map(stem, ASKING))
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class AnswerEvidence:
     """What the estimate is made from. Shares are of the IDF of the question's distinct stems."""
 
     first_share: float
@@ -90,7 +90,7 @@ class Estimator:
     unlikely_below: float
     likely_from: float
 
-    def log_odds(self, evidence: Evidence) -> float:
+    def log_odds(self, evidence: AnswerEvidence) -> float:
         return self.offset + sum(
             weight * float(getattr(evidence, name)) for name, weight in self.weights.items()
         )
@@ -129,7 +129,7 @@ def evidence(
     ranking: Ranking,
     calibration: Calibration,
     language: Language | None,
-) -> Evidence:
+) -> AnswerEvidence:
     """Compare the question with the best documents of its ranking."""
     known = background()
     asked = _asked(question, known)
@@ -141,7 +141,7 @@ def evidence(
     by_sentence = [_mass(sentence, asked) for each in sentences for sentence in each]
     together = frozenset[str]().union(*documents)
     shares = np.array(by_document or [0.0]) / total
-    return Evidence(
+    return AnswerEvidence(
         first_share=float(shares[0]),
         best_share=float(shares.max()),
         mean_share=float(shares.mean()),
@@ -165,7 +165,7 @@ def _asked(question: str, known: Background) -> dict[str, float]:
 
 
 def everyday_share(question: str) -> float:
-    """The share of everyday words in the question, as in ``Evidence``."""
+    """The share of everyday words in the question, as in ``AnswerEvidence``."""
     known = background()
     weights = {
         term: known.weight(stemmed)

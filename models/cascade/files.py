@@ -20,7 +20,7 @@ from bioqa.models import bundled, checkpoint
 from bioqa.models.answers.scale import Scale, without_scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed, Tuned
+from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed, TunedCascade
 from bioqa.models.cascade.speed import kept
 from bioqa.models.config import NAME, check_kind, faults_as, is_of_kind, read_config, write_config
 from bioqa.models.encoders.encoder import Encoder
@@ -115,7 +115,7 @@ def load(
     return Cascade(
         first,
         reader,
-        Tuned(combination, speed, calibration),
+        TunedCascade(combination, speed, calibration),
         name=folder.name,
         fingerprint=fingerprint,
         record=config,

@@ -36,7 +36,7 @@ RIVALS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ReadDocument:
     """A document as the cross-encoder reads it."""
 
     sentences: tuple[str, ...]
@@ -48,7 +48,7 @@ class Text:
 class GoldDocument:
     """A relevant document."""
 
-    text: Text
+    text: ReadDocument
     labels: Booleans
     """[sentences]"""
 
@@ -59,12 +59,12 @@ class GoldDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class QuestionGroup:
     """A question with its gold documents, and the irrelevant ones that the first ranker puts highest."""
 
     question: str
     gold: Sequence[GoldDocument]
-    rivals: Sequence[Text] = ()
+    rivals: Sequence[ReadDocument] = ()
     """Best first."""
 
 
@@ -114,7 +114,9 @@ class FittingProgress:
     """The loss every 25 steps: questions seen, mean loss since the point before."""
 
 
-def question_groups(prepared: Sequence[Prepared], first: Reranker, rivals: int = RIVALS) -> list[Group]:
+def question_groups(
+    prepared: Sequence[Prepared], first: Reranker, rivals: int = RIVALS
+) -> list[QuestionGroup]:
     """The questions that have a gold document in the index."""
     scaling, features = first.checkpoint.scaling, first.checkpoint.settings.reading.features
     made = []
@@ -136,25 +138,25 @@ def question_groups(prepared: Sequence[Prepared], first: Reranker, rivals: int =
         ]
         gold = [document for document in gold if document.text.sentences]
         if gold:
-            made.append(Group(body, gold, [text for text in irrelevant if text.sentences][:rivals]))
+            made.append(QuestionGroup(body, gold, [text for text in irrelevant if text.sentences][:rivals]))
     return made
 
 
-def _texts(pool: Pool, scaling: Scaling, features: FeatureSet) -> list[Text]:
+def _texts(pool: Pool, scaling: Scaling, features: FeatureSet) -> list[ReadDocument]:
     """The candidates, those without sentences included."""
     scaled = scaling.apply(pool.features, features).sentences
     made, begin = [], 0
     for candidate in pool.candidates:
         texts = tuple(candidate.document.sentence_texts())
         end = begin + len(texts)
-        made.append(Text(texts, scaled[begin:end]))
+        made.append(ReadDocument(texts, scaled[begin:end]))
         begin = end
     return made
 
 
 def fit(
     model: CrossEncoder,
-    groups: Sequence[Group],
+    groups: Sequence[QuestionGroup],
     settings: CrossSettings,
     state: StateFile | None = None,
     save_every_s: float = 240.0,
@@ -217,7 +219,7 @@ class _Run:
         for group, rate in zip(self._optimiser.param_groups, self._rates, strict=True):
             group["lr"] = rate * rate_factor(share, self._settings.warm_up)
 
-    def step(self, groups: Sequence[Group]) -> None:
+    def step(self, groups: Sequence[QuestionGroup]) -> None:
         settings = self._settings
         # Seeded by the place in training, so that a resumed training draws the same.
         drawn = [_drawn(group, settings, self.questions + place) for place, group in enumerate(groups)]
@@ -278,7 +280,7 @@ class _Run:
 
 
 def _by_document(
-    logits: Logits, texts: Sequence[Text], passages: Sequence[Sequence[object]]
+    logits: Logits, texts: Sequence[ReadDocument], passages: Sequence[Sequence[object]]
 ) -> tuple[list[Tensor], Tensor]:
     """Each document's sentences' logits, and [D] the documents': of their best passage."""
     sentences = list(torch.split(logits.sentences.float(), [len(text.sentences) for text in texts]))
@@ -287,7 +289,7 @@ def _by_document(
 
 
 def group_loss(
-    groups: Sequence[Group], sentences: Sequence[Tensor], documents: Tensor, settings: CrossSettings
+    groups: Sequence[QuestionGroup], sentences: Sequence[Tensor], documents: Tensor, settings: CrossSettings
 ) -> Tensor:
     """Of the groups' documents in turn, gold ones first: their sentences' logits, and [D] their own."""
     of_gold, of_rivals, of_documents = [], [], []
@@ -326,7 +328,7 @@ def document_loss(gold: Tensor, rivals: Tensor) -> Tensor:
     return against + binary_cross_entropy_with_logits(torch.cat([gold, rivals]), labels)
 
 
-def auc_of(model: CrossEncoder, groups: Sequence[Group]) -> float | None:
+def auc_of(model: CrossEncoder, groups: Sequence[QuestionGroup]) -> float | None:
     """Mean area under the ROC curve within the gold documents; None if none tells sentences apart."""
     cases = []
     for group in groups:
@@ -338,7 +340,7 @@ def auc_of(model: CrossEncoder, groups: Sequence[Group]) -> float | None:
     return sentence_auc(cases) if cases else None
 
 
-def _order(groups: Sequence[Group], settings: CrossSettings) -> list[Group]:
+def _order(groups: Sequence[QuestionGroup], settings: CrossSettings) -> list[QuestionGroup]:
     shuffled = []
     for number in range(settings.passes):
         once = list(groups)
@@ -347,7 +349,7 @@ def _order(groups: Sequence[Group], settings: CrossSettings) -> list[Group]:
     return shuffled
 
 
-def _drawn(group: Group, settings: CrossSettings, number: int) -> Group:
+def _drawn(group: QuestionGroup, settings: CrossSettings, number: int) -> QuestionGroup:
     """Some of the group's documents; of the irrelevant ones, those that rank higher more often."""
     generator = np.random.default_rng((settings.seed, number))
     gold = generator.permutation(len(group.gold))[: settings.gold_documents]
@@ -355,9 +357,9 @@ def _drawn(group: Group, settings: CrossSettings, number: int) -> Group:
     shares = 1 / (4 + np.arange(len(group.rivals)))
     count = min(settings.rivals, len(group.rivals))
     if not count:
-        return Group(group.question, usable)
+        return QuestionGroup(group.question, usable)
     rivals = generator.choice(len(shares), count, replace=False, p=shares / shares.sum())
-    return Group(group.question, usable, [group.rivals[i] for i in rivals.tolist()])
+    return QuestionGroup(group.question, usable, [group.rivals[i] for i in rivals.tolist()])
 
 
 def _rate_groups(model: CrossEncoder, settings: CrossSettings) -> Iterator[dict[str, Any]]:

@@ -66,7 +66,7 @@ class Combination:
             if type(value) is not int or value < 0:
                 raise CascadeError(f"{name} {value!r} is not a whole number from 0")
 
-    def apply(self, first: Sequence[RankedDocument], reading: "Reading") -> list[RankedDocument]:
+    def apply(self, first: Sequence[RankedDocument], reading: "EncoderReading") -> list[RankedDocument]:
         """New scores for the documents, in the first ranker's order, the first of which were read."""
         made = []
         for place, document in enumerate(first):
@@ -104,7 +104,7 @@ class Speed:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EncoderReading:
     """The encoder's results for the documents that it read."""
 
     scores: list[Floats]
@@ -118,7 +118,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class TunedCascade:
     """What is measured and tuned after both rankers are trained."""
 
     combination: Combination
@@ -134,7 +134,7 @@ class Cascade:
         self,
         first: Reranker,
         reader: CrossEncoder,
-        tuned: Tuned,
+        tuned: TunedCascade,
         *,
         name: str,
         fingerprint: str = "",
@@ -207,7 +207,7 @@ class Cascade:
 
     def read(
         self, question: str, documents: Sequence[RankedDocument], pieces: float, most_sentences: int = 0
-    ) -> Reading:
+    ) -> EncoderReading:
         """Logits of the sentences of the first documents, within ``pieces`` word pieces.
 
         ``most_sentences`` of each, those that the first ranker scores highest; 0: all.
@@ -233,7 +233,7 @@ class Cascade:
         by_document = np.split(of_passages, np.cumsum([len(made) for made in passages])[:-1]) if read else []
         relevance = [float(logits.max()) if len(logits) else 0.0 for logits in by_document]
         costs = [sum(passage.cost for passage in made) for made in passages]
-        return Reading(scores, relevance, costs, sum(p.truncated for made in passages for p in made))
+        return EncoderReading(scores, relevance, costs, sum(p.truncated for made in passages for p in made))
 
     def _logits(
         self,

@@ -14,7 +14,7 @@ from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.files import save
 from bioqa.models.cascade.fitting import CrossSettings, FittingProgress, auc_of, fit, question_groups
-from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, Combination, Tuned, read_as_served
+from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, Combination, TunedCascade, read_as_served
 from bioqa.models.cascade.speed import measure_speed
 from bioqa.models.cascade.tuning import read_questions, tune
 from bioqa.models.encoders.encoder import Encoder
@@ -136,7 +136,7 @@ def finish(
     read_as_served(reader, half_precision=tuning.half_precision)
     asked = [(q.response.question.body, q.retrieved.candidates) for q in dev]
     speed = measure_speed(first, reader, asked, tuning.half_precision)
-    untuned = Tuned(Combination(), speed, Calibration())
+    untuned = TunedCascade(Combination(), speed, Calibration())
     read = read_questions(
         Cascade(first, reader, untuned, name=name, budget_ms=budget_ms),
         dev,
@@ -153,7 +153,7 @@ def finish(
     return Cascade(
         first,
         reader,
-        Tuned(combination, speed, calibration),
+        TunedCascade(combination, speed, calibration),
         name=name,
         record={**record, "scores": scores},
         budget_ms=budget_ms,

@@ -12,7 +12,7 @@ from bioqa.models.answers.evaluation import SentenceCase, mean_average_precision
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.arrays import Booleans, Floats
-from bioqa.models.cascade.ranker import Cascade, Combination, Reading
+from bioqa.models.cascade.ranker import Cascade, Combination, EncoderReading
 from bioqa.models.training.data import Prepared
 
 DOCUMENT_WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
@@ -26,7 +26,7 @@ class ReadQuestion:
 
     prepared: Prepared
     first: tuple[RankedDocument, ...]
-    reading: Reading
+    reading: EncoderReading
 
     def labels(self) -> list[Booleans]:
         """For each document that was read, which of its sentences are relevant."""

@@ -17,7 +17,7 @@ from torch.nn.functional import normalize
 from bioqa.models.rankers.batch import Batch
 from bioqa.models.rankers.context import Context, ViewSettings
 from bioqa.models.rankers.heads import DocumentRanker, linear_head
-from bioqa.models.rankers.settings import Kind, RankerSettings, Reading, Training
+from bioqa.models.rankers.settings import InputReading, Kind, RankerSettings, Training
 from bioqa.models.rankers.vectors import TermGate, products, term_counts
 
 
@@ -69,7 +69,7 @@ def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
 
 
 def _kind(title: str, own: ViewSettings) -> Kind:
-    reading, training = Reading(features="extra"), Training(learning_rate=0.001)
+    reading, training = InputReading(features="extra"), Training(learning_rate=0.001)
     return Kind(title, "McDonald et al. 2018", "documents", _build, own, reading, training)
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from bioqa.models.arrays import Booleans, Ints, concatenate
 from bioqa.models.encoders.inputs import Pieces
 from bioqa.models.features.extractor import Features
-from bioqa.models.rankers.settings import Reading, Units, WordReading
+from bioqa.models.rankers.settings import InputReading, Units, WordReading
 from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion
 from bioqa.models.text.vocabulary import Vocabulary
 
@@ -71,7 +71,7 @@ class Example:
 
 def make_example(
     units: Units,
-    reading: Reading,
+    reading: InputReading,
     question: TokenisedQuestion,
     documents: Sequence[TokenisedDocument],
     features: Features,
@@ -107,7 +107,7 @@ def make_example(
 
 
 def _readable(
-    reading: Reading, pieces: Pieces | None, asked: Ints, words: Ints, stop_ids: Ints
+    reading: InputReading, pieces: Pieces | None, asked: Ints, words: Ints, stop_ids: Ints
 ) -> tuple[Ints, Booleans]:
     """The question's words that are read, and which of the units' words are."""
     of_question, of_units = asked >= 0, words >= 0
@@ -125,7 +125,7 @@ def _readable(
     return asked[of_question][: reading.question_words or None], of_units
 
 
-def _cut(reading: Reading, words: Ints, lengths: Ints) -> tuple[Ints, Ints, int]:
+def _cut(reading: InputReading, words: Ints, lengths: Ints) -> tuple[Ints, Ints, int]:
     """The first words of each unit, how many these are, and the number of units that are cut."""
     if not isinstance(reading, WordReading) or not reading.unit_words:
         return words, lengths, 0

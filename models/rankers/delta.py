@@ -25,7 +25,7 @@ from bioqa.models.rankers.settings import Kind, RankerSettings, Section, Trainin
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Section):
+class DeltaSettings(Section):
     layers: int = 3
     """Of convolutions."""
     filters: int = 256
@@ -41,7 +41,7 @@ class Settings(Section):
 class Scanner(nn.Module):
     """Full convolutions: windows that are only partly within the text count as well; the maximum over all."""
 
-    def __init__(self, channels: int, own: Settings) -> None:
+    def __init__(self, channels: int, own: DeltaSettings) -> None:
         super().__init__()
         sizes = [channels, *[own.filters] * own.layers]
         self.convolutions = nn.ModuleList(nn.Conv1d(below, own.filters, own.window) for below in sizes[:-1])
@@ -60,7 +60,7 @@ class Scanner(nn.Module):
 
 
 class Differences(nn.Module):
-    def __init__(self, vectors: nn.Module, dimensions: int, own: Settings) -> None:
+    def __init__(self, vectors: nn.Module, dimensions: int, own: DeltaSettings) -> None:
         super().__init__()
         self.vectors = vectors
         self.scanner = Scanner(dimensions + 2, own)
@@ -109,7 +109,7 @@ class Classifier(nn.Module):
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
-    own, reading = settings.own_as(Settings), settings.reading
+    own, reading = settings.own_as(DeltaSettings), settings.reading
     head = Classifier(feature_counts(reading.features)[0] + own.filters, own.dropout)
     return DocumentRanker(Differences(vectors, reading.dimensions, own), head)
 
@@ -125,5 +125,5 @@ TRAINING = Training(
     epochs=10,
 )
 KINDS = {
-    "delta": Kind("Delta", "Mohan et al. 2017", "documents", _build, Settings(), READING, TRAINING),
+    "delta": Kind("Delta", "Mohan et al. 2017", "documents", _build, DeltaSettings(), READING, TRAINING),
 }

@@ -21,7 +21,7 @@ from bioqa.models.rankers.vectors import TermGate, cosines, exact_matches
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Section):
+class DrmmSettings(Section):
     bins: int = 30
     """Of a histogram; the last is that of exact matches."""
     hidden: int = 5
@@ -31,7 +31,7 @@ class Settings(Section):
 
 
 class Drmm(nn.Module):
-    def __init__(self, vectors: nn.Module, dimensions: int, own: Settings) -> None:
+    def __init__(self, vectors: nn.Module, dimensions: int, own: DrmmSettings) -> None:
         super().__init__()
         self.vectors = vectors
         self.bins = own.bins
@@ -59,12 +59,18 @@ class Drmm(nn.Module):
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
-    drmm = Drmm(vectors, settings.reading.dimensions, settings.own_as(Settings))
+    drmm = Drmm(vectors, settings.reading.dimensions, settings.own_as(DrmmSettings))
     return DocumentRanker(drmm, linear_head(settings))
 
 
 KINDS = {
     "drmm": Kind(
-        "DRMM", "Guo et al. 2016", "documents", _build, Settings(), WordReading(features="extra"), Training()
+        "DRMM",
+        "Guo et al. 2016",
+        "documents",
+        _build,
+        DrmmSettings(),
+        WordReading(features="extra"),
+        Training(),
     )
 }

@@ -25,7 +25,7 @@ from bioqa.models.rankers.vectors import exact_matches
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Section):
+class DuetSettings(Section):
     filters: int = 300
     hidden: int = 300
     dropout: float = 0.2
@@ -35,7 +35,7 @@ class Settings(Section):
 
 
 class DuetLocal(nn.Module):
-    def __init__(self, terms: int, places: int, own: Settings) -> None:
+    def __init__(self, terms: int, places: int, own: DuetSettings) -> None:
         super().__init__()
         self.terms = terms
         self.convolution = nn.Linear(places, own.filters)
@@ -65,7 +65,7 @@ def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
     reading = settings.reading
     assert isinstance(reading, WordReading)
     sizes = reading.most("question_words"), reading.most("unit_words")
-    duet = DuetLocal(*sizes, settings.own_as(Settings))
+    duet = DuetLocal(*sizes, settings.own_as(DuetSettings))
     return DocumentRanker(duet, linear_head(settings))
 
 
@@ -75,7 +75,7 @@ KINDS = {
         "Mitra et al. 2017",
         "documents",
         _build,
-        Settings(),
+        DuetSettings(),
         HUI_READING,
         HUI_TRAINING,
     )

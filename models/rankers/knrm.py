@@ -24,7 +24,7 @@ from bioqa.models.rankers.vectors import cosines
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Section):
+class KnrmSettings(Section):
     kernels: int = 11
     """The first counts exact matches; the centres of the others are spread evenly over [-1, 1]."""
     sigma: float = 0.1
@@ -44,7 +44,7 @@ class Knrm(nn.Module):
     mu: Tensor
     sigma: Tensor
 
-    def __init__(self, vectors: nn.Module, own: Settings) -> None:
+    def __init__(self, vectors: nn.Module, own: KnrmSettings) -> None:
         super().__init__()
         self.vectors = vectors
         width = 2 / max(1, own.kernels - 1)
@@ -70,7 +70,7 @@ class Knrm(nn.Module):
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
-    return DocumentRanker(Knrm(vectors, settings.own_as(Settings)), linear_head(settings))
+    return DocumentRanker(Knrm(vectors, settings.own_as(KnrmSettings)), linear_head(settings))
 
 
 KINDS = {
@@ -79,7 +79,7 @@ KINDS = {
         "Xiong et al. 2017",
         "documents",
         _build,
-        Settings(),
+        KnrmSettings(),
         WordReading(features="none"),
         HUI_TRAINING,
     )

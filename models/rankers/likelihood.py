@@ -20,7 +20,7 @@ from bioqa.models.rankers.vectors import term_counts
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Section):
+class LikelihoodSettings(Section):
     mu: float = 2500.0
     """μ: as many words of the collection are added to each document."""
 
@@ -41,11 +41,11 @@ class Likelihood(nn.Module):
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
-    return DocumentRanker(Likelihood(settings.own_as(Settings).mu), Score())
+    return DocumentRanker(Likelihood(settings.own_as(LikelihoodSettings).mu), Score())
 
 
 _READING = WordReading(features="none", unknown_words="mean")
 KINDS = {
-    "ql": Kind("QL", "Hui et al. 2018", "documents", _build, Settings(), _READING, None),
-    "uqlm": Kind("UQLM", "Mohan et al. 2017", "titles", _build, Settings(mu=12.0), _READING, None),
+    "ql": Kind("QL", "Hui et al. 2018", "documents", _build, LikelihoodSettings(), _READING, None),
+    "uqlm": Kind("UQLM", "Mohan et al. 2017", "titles", _build, LikelihoodSettings(mu=12.0), _READING, None),
 }

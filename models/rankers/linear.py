@@ -6,7 +6,7 @@ McDonald et al. 2018, Section 4.1. Nothing of the text is read beside the featur
 from torch import nn
 
 from bioqa.models.rankers.heads import DocumentRanker, NoText, linear_head
-from bioqa.models.rankers.settings import Kind, RankerSettings, Reading, Training
+from bioqa.models.rankers.settings import InputReading, Kind, RankerSettings, Training
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
@@ -19,7 +19,7 @@ KINDS = {
         "McDonald et al. 2018",
         "documents",
         _build,
-        reading=Reading(features="extra"),
+        reading=InputReading(features="extra"),
         training=Training(),
     )
 }

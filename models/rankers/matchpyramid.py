@@ -18,7 +18,7 @@ from bioqa.models.rankers.vectors import cosines
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Section):
+class MatchPyramidSettings(Section):
     filters: int = 8
     rows: int = 4
     """Of the grid: along the question."""
@@ -30,7 +30,7 @@ class Settings(Section):
 
 
 class MatchPyramid(nn.Module):
-    def __init__(self, vectors: nn.Module, own: Settings) -> None:
+    def __init__(self, vectors: nn.Module, own: MatchPyramidSettings) -> None:
         super().__init__()
         self.vectors = vectors
         self.convolution = nn.Conv2d(1, own.filters, 3, padding=1)
@@ -72,7 +72,7 @@ def _pooled(values: Tensor, lengths: Tensor, cells: int) -> Tensor:
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
-    return DocumentRanker(MatchPyramid(vectors, settings.own_as(Settings)), linear_head(settings))
+    return DocumentRanker(MatchPyramid(vectors, settings.own_as(MatchPyramidSettings)), linear_head(settings))
 
 
 KINDS = {
@@ -81,7 +81,7 @@ KINDS = {
         "Pang et al. 2016",
         "documents",
         _build,
-        Settings(),
+        MatchPyramidSettings(),
         HUI_READING,
         HUI_TRAINING,
     )

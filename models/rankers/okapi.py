@@ -19,7 +19,7 @@ from bioqa.models.rankers.vectors import term_counts
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Section):
+class OkapiSettings(Section):
     k1: float = 2.0
     b: float = 0.75
     mean_words: float = 12.0
@@ -30,7 +30,7 @@ class Settings(Section):
 
 
 class Okapi(nn.Module):
-    def __init__(self, own: Settings) -> None:
+    def __init__(self, own: OkapiSettings) -> None:
         super().__init__()
         self.own = own
 
@@ -46,7 +46,7 @@ class Okapi(nn.Module):
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
-    return DocumentRanker(Okapi(settings.own_as(Settings)), Score())
+    return DocumentRanker(Okapi(settings.own_as(OkapiSettings)), Score())
 
 
 KINDS = {
@@ -55,7 +55,7 @@ KINDS = {
         "Mohan et al. 2017",
         "titles",
         _build,
-        Settings(),
+        OkapiSettings(),
         WordReading(features="none", unknown_words="mean"),
         None,
     )

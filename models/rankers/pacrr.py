@@ -37,7 +37,7 @@ from bioqa.models.rankers.vectors import cosines, softmax_over_terms
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Section):
+class PacrrSettings(Section):
     longest_ngram: int = 3
     filters: int = 16
     """Of each size n×n."""
@@ -68,7 +68,7 @@ _TIE = 1e-6
 class Pacrr(nn.Module):
     """Describes each term by its strongest matches, and scores the terms of at most ``terms`` rows."""
 
-    def __init__(self, vectors: nn.Module, terms: int, own: Settings) -> None:
+    def __init__(self, vectors: nn.Module, terms: int, own: PacrrSettings) -> None:
         super().__init__()
         self.vectors = vectors
         self.terms = terms
@@ -163,7 +163,7 @@ class Pacrr(nn.Module):
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
     reading = settings.reading
     assert isinstance(reading, WordReading)
-    pacrr = Pacrr(vectors, reading.most("question_words"), settings.own_as(Settings))
+    pacrr = Pacrr(vectors, reading.most("question_words"), settings.own_as(PacrrSettings))
     return DocumentRanker(pacrr, linear_head(settings))
 
 
@@ -171,13 +171,13 @@ _READING = WordReading(features="extra", unknown_words="mean", question_words=30
 _MCDONALD = "McDonald et al. 2018"
 _TRAINING = Training(document_loss="softmax", learning_rate=0.001)
 KINDS = {
-    "pacrr": Kind("PACRR", _MCDONALD, "documents", _build, Settings(), _READING, _TRAINING),
+    "pacrr": Kind("PACRR", _MCDONALD, "documents", _build, PacrrSettings(), _READING, _TRAINING),
     "pacrr-drmm": Kind(
         "PACRR-DRMM",
         _MCDONALD,
         "documents",
         _build,
-        Settings(hidden=7, by_term=True),
+        PacrrSettings(hidden=7, by_term=True),
         _READING,
         _TRAINING,
     ),
@@ -186,7 +186,7 @@ KINDS = {
         "Hui et al. 2018",
         "documents",
         _build,
-        Settings(filters=32, strongest=3, hidden=16, cascade=True, disambiguate=True, shuffle=True),
+        PacrrSettings(filters=32, strongest=3, hidden=16, cascade=True, disambiguate=True, shuffle=True),
         HUI_READING,
         HUI_TRAINING,
     ),

@@ -11,7 +11,7 @@ from bioqa.models.rankers.batch import Batch
 from bioqa.models.rankers.context import Context, ViewSettings
 from bioqa.models.rankers.heads import DocumentRanker, linear_head
 from bioqa.models.rankers.pooling import pool
-from bioqa.models.rankers.settings import Kind, RankerSettings, Reading, Training
+from bioqa.models.rankers.settings import InputReading, Kind, RankerSettings, Training
 from bioqa.models.rankers.vectors import TermGate, cosines, exact_matches
 
 
@@ -46,7 +46,7 @@ def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
 
 
 def _kind(title: str, own: ViewSettings) -> Kind:
-    reading, training = Reading(features="extra"), Training(pairs_per_step=64)
+    reading, training = InputReading(features="extra"), Training(pairs_per_step=64)
     return Kind(title, "McDonald et al. 2018", "documents", _build, own, reading, training)
 
 

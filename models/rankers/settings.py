@@ -64,7 +64,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Section):
+class InputReading(Section):
     """What a ranker reads of a question and its candidates."""
 
     features: FeatureSet = "paper"
@@ -77,7 +77,7 @@ class Reading(Section):
 
 
 @dataclass(frozen=True, slots=True)
-class WordReading(Reading):
+class WordReading(InputReading):
     """Of a ranker over word vectors that reads only the first words, or unknown words too."""
 
     unknown_words: UnknownWords = "drop"
@@ -179,7 +179,7 @@ class RankerSettings:
     """Its architecture, by the name in ``bioqa.models.rankers.registry.ARCHITECTURES``."""
     own: Section
     """The architecture's."""
-    reading: Reading
+    reading: InputReading
     training: Training | None = None
     """None: there is nothing to learn."""
     encoding: Encoding | None = None
@@ -242,7 +242,7 @@ class Kind:
     build: Callable[[RankerSettings, nn.Module], nn.Module]
     """Builds the ranker from settings and the layer below: word vectors, or an encoder."""
     own: Section = Section()
-    reading: Reading = Reading()
+    reading: InputReading = InputReading()
     training: Training | None = SentenceTraining()
     encoding: Encoding | None = None
     reads: Reads = "vectors"

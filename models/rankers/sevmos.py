@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from bioqa.models.features.extractor import feature_counts
 from bioqa.models.rankers.batch import Batch
-from bioqa.models.rankers.delta import READING, TRAINING, Classifier, Scanner, Settings
+from bioqa.models.rankers.delta import READING, TRAINING, Classifier, DeltaSettings, Scanner
 from bioqa.models.rankers.heads import DocumentRanker
 from bioqa.models.rankers.settings import Kind, RankerSettings
 
@@ -19,7 +19,7 @@ from bioqa.models.rankers.settings import Kind, RankerSettings
 class Pair(nn.Module):
     """[x_q; x_q · M · x_d; x_d]"""
 
-    def __init__(self, vectors: nn.Module, dimensions: int, own: Settings) -> None:
+    def __init__(self, vectors: nn.Module, dimensions: int, own: DeltaSettings) -> None:
         super().__init__()
         self.vectors = vectors
         self.question = Scanner(dimensions, own)
@@ -37,16 +37,16 @@ class Pair(nn.Module):
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
-    own, reading = settings.own_as(Settings), settings.reading
+    own, reading = settings.own_as(DeltaSettings), settings.reading
     pair = Pair(vectors, reading.dimensions, own)
     return DocumentRanker(pair, Classifier(feature_counts(reading.features)[0] + pair.width, own.dropout))
 
 
-def _kind(title: str, own: Settings) -> Kind:
+def _kind(title: str, own: DeltaSettings) -> Kind:
     return Kind(title, "Mohan et al. 2017", "documents", _build, own, READING, TRAINING)
 
 
 KINDS = {
-    "sevmos-c1": _kind("SevMos-C1", Settings(layers=1, window=5)),
-    "sevmos-c3": _kind("SevMos-C3", Settings()),
+    "sevmos-c1": _kind("SevMos-C1", DeltaSettings(layers=1, window=5)),
+    "sevmos-c3": _kind("SevMos-C3", DeltaSettings()),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bioqa.models.answers.baseline import Bm25Ranker, Constants, Tuned
+from bioqa.models.answers.baseline import Bm25Ranker, Constants, TunedBm25
 from bioqa.models.answers.calibration import calibrate
 from bioqa.models.answers.evaluation import measure
 from bioqa.models.answers.first_stage import document_bm25
@@ -53,4 +53,4 @@ def make_baseline(dev: Sequence[Prepared], vocabulary: Vocabulary, record: Mappi
     }
     made = {"training": {**record, "python": platform.python_version()}, "scores": measured}
     scale = fit_scale(rankings, golden, calibration)
-    return Bm25Ranker(vocabulary, Tuned(Constants(k1, b), calibration, scale, made))
+    return Bm25Ranker(vocabulary, TunedBm25(Constants(k1, b), calibration, scale, made))

@@ -6,7 +6,7 @@ import torch
 from bench import cascade as bench
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import Cascade, Combination, Speed, Tuned
+from bioqa.models.cascade.ranker import Cascade, Combination, Speed, TunedCascade
 from bioqa.models.reranker import Reranker
 from bioqa.models.training.data import Prepared, prepare
 from tests.models.encoders.tiny import tiny_encoder
@@ -19,7 +19,11 @@ def cascade(tmp_path: Path) -> Cascade:
     torch.manual_seed(5)
     reader = CrossEncoder(tiny_encoder(tmp_path / "tiny"), 19)
     return Cascade(
-        first, reader, Tuned(Combination(), Speed(0.0, 1.0, 1), first.calibration), name="both", budget_ms=1e6
+        first,
+        reader,
+        TunedCascade(Combination(), Speed(0.0, 1.0, 1), first.calibration),
+        name="both",
+        budget_ms=1e6,
     )
 
 

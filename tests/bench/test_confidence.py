@@ -11,14 +11,14 @@ import pytest
 from bench import confidence as bench
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
-from bioqa.models.answers.evidence import Estimator, Evidence
+from bioqa.models.answers.evidence import AnswerEvidence, Estimator
 from tests.models.toys import DOCUMENTS, GOLDEN
 
-GOOD = Evidence(1.0, 1.0, 0.5, 1.0, 1.0, 3.0, 3.0, 0.0, 0.0, 0.5, 0.0)
-BAD = Evidence(0.1, 0.2, 0.1, 0.3, 0.1, 1.0, 3.0, 0.6, 0.0, 0.0, 0.0)
+GOOD = AnswerEvidence(1.0, 1.0, 0.5, 1.0, 1.0, 3.0, 3.0, 0.0, 0.0, 0.5, 0.0)
+BAD = AnswerEvidence(0.1, 0.2, 0.1, 0.3, 0.1, 1.0, 3.0, 0.6, 0.0, 0.0, 0.0)
 
 
-def case(kind: str, evidence: Evidence | None, part: str = "train") -> bench.Case:
+def case(kind: str, evidence: AnswerEvidence | None, part: str = "train") -> bench.Case:
     return bench.Case(part, kind, "bm25", "a question", evidence, 0.5)
 
 

@@ -10,12 +10,11 @@ import torch
 
 from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.labels import is_label
-from bioqa.models.answers.baseline import Bm25Ranker, Constants, Tuned
+from bioqa.models.answers.baseline import Bm25Ranker, Constants, TunedBm25
 from bioqa.models.answers.first_stage import document_bm25
 from bioqa.models.answers.selection import Calibration, SelectionLimits, select
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import Cascade, Combination, Speed
-from bioqa.models.cascade.ranker import Tuned as TunedCascade
+from bioqa.models.cascade.ranker import Cascade, Combination, Speed, TunedCascade
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.explaining import explain_ranking, explain_selection
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, feature_counts
@@ -103,7 +102,7 @@ def test_effects_are_those_of_the_whole_batch_with_the_feature_at_its_mean(
 
 
 def test_words_of_bm25_add_up_to_its_score(vocabulary: Vocabulary, candidates: list[Candidate]) -> None:
-    ranker = Bm25Ranker(vocabulary, Tuned(Constants(0.6, 0.5), Calibration()))
+    ranker = Bm25Ranker(vocabulary, TunedBm25(Constants(0.6, 0.5), Calibration()))
     explained, ranking = explain_ranking(ranker, BODY, candidates, 0, 10)
     assert explained.words_additive
     assert sum(each.effect for each in explained.words) == pytest.approx(explained.score, abs=1e-4)
@@ -120,7 +119,7 @@ def test_words_of_bm25_add_up_to_its_score(vocabulary: Vocabulary, candidates: l
 
 
 def test_only_whole_words_are_left_out(vocabulary: Vocabulary, candidates: list[Candidate]) -> None:
-    ranker = Bm25Ranker(vocabulary, Tuned(Constants(0.6, 0.5), Calibration()))
+    ranker = Bm25Ranker(vocabulary, TunedBm25(Constants(0.6, 0.5), Calibration()))
     explained, _ = explain_ranking(ranker, "Drug or drugs, DRUG of the zelosis", candidates, 0, 10)
     assert sorted(each.word.lower() for each in explained.words) == ["drug", "drugs", "zelosis"]
     explained, _ = explain_ranking(ranker, "zelosis", candidates, 0, 10)

@@ -7,7 +7,7 @@ import pytest
 from lxml import etree
 
 from bioqa.app.reports import charts, svg
-from bioqa.bioasq.breakdown import Curve, Group
+from bioqa.bioasq.breakdown import GroupMeans, PrecisionRecall
 
 PAPERS = ("#ffffff", "#1b2223")
 """The cards of the light and the dark theme."""
@@ -51,7 +51,7 @@ def test_no_bars_at_all() -> None:
 
 
 def test_grouped_bars_do_not_overlap_and_show_their_values() -> None:
-    groups = [Group("yesno", 3, {"a": 0.5, "b": 1.0}), Group("list", 4, {"b": 0.25})]
+    groups = [GroupMeans("yesno", 3, {"a": 0.5, "b": 1.0}), GroupMeans("list", 4, {"b": 0.25})]
     root = read(charts.grouped_bars("by type", groups, ["a", "b"]))
     bars = [(float(r.get("y")), float(r.get("width")), r.get("fill")) for r in root.xpath("//rect")]
     assert [width / bars[1][1] for _, width, _ in bars] == pytest.approx([0.5, 1, 0.25], abs=0.001)
@@ -66,7 +66,7 @@ def test_grouped_bars_do_not_overlap_and_show_their_values() -> None:
 
 def test_lines_have_a_point_for_each_depth() -> None:
     points = ((0.2, 0.9), (0.4, 0.6))
-    root = read(charts.precision_recall("curve", [Curve("b", points)], ["a", "b"]))
+    root = read(charts.precision_recall("curve", [PrecisionRecall("b", points)], ["a", "b"]))
     assert len(root.xpath("//circle")) == 2
     assert root.xpath("//polyline/@stroke") == [svg.colour(1)]
     assert root.xpath("//circle[2]/title/text()") == ["b, 2 documents: precision 0.6000, recall 0.4000"]

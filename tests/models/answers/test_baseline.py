@@ -7,7 +7,7 @@ import pytest
 
 from bioqa.models import bundled
 from bioqa.models.answers import baseline
-from bioqa.models.answers.baseline import BaselineError, Bm25Ranker, Constants, Tuned
+from bioqa.models.answers.baseline import BaselineError, Bm25Ranker, Constants, TunedBm25
 from bioqa.models.answers.first_stage import document_bm25
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.scale import Curve, Scale
@@ -17,7 +17,7 @@ from bioqa.models.text.vocabulary import Vocabulary, VocabularyError
 from bioqa.models.training.data import Prepared
 from tests.models.toys import ToyIndex
 
-TUNED = Tuned(
+TUNED = TunedBm25(
     Constants(0.6, 0.5),
     Calibration(2.0, -1.0, 0.25),
     Scale(Curve((0.0, 1.0), (-1.0, 0.0)), Curve((-2.0, 0.0), (-1.0, 1.0))),

@@ -14,8 +14,8 @@ from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.evidence import (
     ASKING,
     FITTED,
+    AnswerEvidence,
     Estimator,
-    Evidence,
     _found,
     confidence,
     everyday_share,
@@ -50,7 +50,7 @@ def estimated(question: str, *texts: tuple[str, str]) -> Confidence:
     return confidence(question, rank_lexically(question, candidates(*texts)), CALIBRATION)
 
 
-def found(question: str, *texts: tuple[str, str]) -> Evidence:
+def found(question: str, *texts: tuple[str, str]) -> AnswerEvidence:
     return evidence(question, rank_lexically(question, candidates(*texts)), CALIBRATION, None)
 
 
@@ -138,7 +138,7 @@ def test_the_level_agrees_with_the_probability_shown() -> None:
 
 
 def test_every_piece_of_evidence_has_its_fitted_weight() -> None:
-    assert fitted().weights.keys() == {each.name for each in fields(Evidence)}
+    assert fitted().weights.keys() == {each.name for each in fields(AnswerEvidence)}
     assert 0 < fitted().unlikely_below < fitted().likely_from < 1
     assert json.loads(FITTED.read_text(encoding="utf-8"))["fitted_to"] == "soft"
 

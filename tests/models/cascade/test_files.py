@@ -13,7 +13,7 @@ from bioqa.models import bundled
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade import files as cascade_files
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Speed, Tuned
+from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Speed, TunedCascade
 from bioqa.models.cascade.speed import keep
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.features.extractor import feature_counts
@@ -32,7 +32,7 @@ def cascade(trained: Checkpoint, tmp_path: Path) -> Cascade:
     return Cascade(
         Reranker(trained, name="toy"),
         reader,
-        Tuned(
+        TunedCascade(
             Combination(0.5, 0.25, 0.75, -1.0, 0.5, 0.1, 0.2, 2),
             Speed(5.0, 0.5, 1),
             Calibration(2.0, -1.0, 0.5),
@@ -130,7 +130,7 @@ def of_soft(tmp_path: Path) -> Cascade:
     return Cascade(
         first,
         CrossEncoder(encoder, feature_counts(first.checkpoint.settings.reading.features)[1]),
-        Tuned(Combination(0.5, 0.25, relevance_weight=0.5), Speed(5.0, 0.5, 1), Calibration()),
+        TunedCascade(Combination(0.5, 0.25, relevance_weight=0.5), Speed(5.0, 0.5, 1), Calibration()),
         name="small",
     )
 

@@ -11,8 +11,8 @@ from bioqa.models.cascade.fitting import (
     CrossSettings,
     FittingProgress,
     GoldDocument,
-    Group,
-    Text,
+    QuestionGroup,
+    ReadDocument,
     auc_of,
     document_loss,
     fit,
@@ -43,12 +43,12 @@ def model(tmp_path: Path) -> CrossEncoder:
 
 
 @pytest.fixture
-def groups(prepared: list[Prepared], trained: Checkpoint) -> list[Group]:
+def groups(prepared: list[Prepared], trained: Checkpoint) -> list[QuestionGroup]:
     return question_groups(prepared, Reranker(trained, name="toy"))
 
 
 def test_groups_hold_every_gold_document_of_the_index(
-    groups: Sequence[Group], prepared: list[Prepared]
+    groups: Sequence[QuestionGroup], prepared: list[Prepared]
 ) -> None:
     assert [len(g.gold) for g in groups] == [len(q.gold.candidates) for q in prepared]
     for document in (document for group in groups for document in group.gold):
@@ -81,13 +81,15 @@ def test_rivals_are_the_first_rankers_best_irrelevant_candidates(
     assert [t.sentences for t in fewer.rivals] == [t.sentences for t in group.rivals[:2]]
 
 
-def _blind(text: Text) -> Text:
-    return Text(text.sentences, text.features * 0)
+def _blind(text: ReadDocument) -> ReadDocument:
+    return ReadDocument(text.sentences, text.features * 0)
 
 
-def test_learns_toys_by_heart(model: CrossEncoder, groups: list[Group]) -> None:
+def test_learns_toys_by_heart(model: CrossEncoder, groups: list[QuestionGroup]) -> None:
     blind = [
-        Group(g.question, [GoldDocument(_blind(d.text), d.labels) for d in g.gold], [*map(_blind, g.rivals)])
+        QuestionGroup(
+            g.question, [GoldDocument(_blind(d.text), d.labels) for d in g.gold], [*map(_blind, g.rivals)]
+        )
         for g in groups
     ]
     losses: list[float] = []
@@ -106,7 +108,9 @@ def test_learns_toys_by_heart(model: CrossEncoder, groups: list[Group]) -> None:
         assert np.mean(scores[: len(group.gold)]) > np.mean(scores[len(group.gold) :]) + 1
 
 
-def test_gradients_reach_what_learns_and_nothing_frozen(model: CrossEncoder, groups: list[Group]) -> None:
+def test_gradients_reach_what_learns_and_nothing_frozen(
+    model: CrossEncoder, groups: list[QuestionGroup]
+) -> None:
     before = {name: value.clone() for name, value in model.named_parameters()}
     fit(model, groups, QUICK)
     changed = {name for name, value in model.named_parameters() if not torch.equal(value, before[name])}
@@ -116,7 +120,7 @@ def test_gradients_reach_what_learns_and_nothing_frozen(model: CrossEncoder, gro
     assert not changed & frozen
 
 
-def test_interrupted_it_goes_on_where_it_was(tmp_path: Path, groups: list[Group]) -> None:
+def test_interrupted_it_goes_on_where_it_was(tmp_path: Path, groups: list[QuestionGroup]) -> None:
     state = StateFile(tmp_path / "state", {"seed": 1})
     whole, halves = toy_model(tmp_path / "a"), toy_model(tmp_path / "b")
     reached = fit(whole, groups, QUICK)
@@ -144,7 +148,7 @@ def test_interrupted_it_goes_on_where_it_was(tmp_path: Path, groups: list[Group]
     ],
 )
 def test_a_state_that_does_not_fit_is_refused(
-    snapshot: Snapshot, tmp_path: Path, model: CrossEncoder, groups: list[Group]
+    snapshot: Snapshot, tmp_path: Path, model: CrossEncoder, groups: list[QuestionGroup]
 ) -> None:
     state = StateFile(tmp_path / "state", {"seed": 1})
     state.save(snapshot)
@@ -152,7 +156,9 @@ def test_a_state_that_does_not_fit_is_refused(
         fit(model, groups, QUICK, state)
 
 
-def test_a_pickled_state_is_refused_unread(tmp_path: Path, model: CrossEncoder, groups: list[Group]) -> None:
+def test_a_pickled_state_is_refused_unread(
+    tmp_path: Path, model: CrossEncoder, groups: list[QuestionGroup]
+) -> None:
     state = StateFile(tmp_path / "state", {"seed": 1})
     torch.save({"model": model.state_dict(), "optimiser": {}, "done": 1, "seconds": 1.0}, state.path)
     for size in (-1, 100, 0):
@@ -161,12 +167,12 @@ def test_a_pickled_state_is_refused_unread(tmp_path: Path, model: CrossEncoder, 
             fit(model, groups, QUICK, state)
 
 
-def test_training_ends_with_its_time(model: CrossEncoder, groups: list[Group]) -> None:
+def test_training_ends_with_its_time(model: CrossEncoder, groups: list[QuestionGroup]) -> None:
     reached = fit(model, groups, replace(QUICK, minutes=1e-9))
     assert reached.questions < len(groups)
 
 
-def test_nothing_to_learn_from(model: CrossEncoder, groups: list[Group]) -> None:
+def test_nothing_to_learn_from(model: CrossEncoder, groups: list[QuestionGroup]) -> None:
     unlabelled = [replace(g, gold=[replace(d, labels=d.labels & False) for d in g.gold]) for g in groups]
     for nothing in ([], unlabelled):
         with pytest.raises(BioqaError, match="no gold document"):
@@ -191,12 +197,12 @@ def test_the_documents_loss_by_hand() -> None:
 
 
 def test_the_loss_of_groups_is_the_weighted_sum_of_its_parts() -> None:
-    def text(sentences: int) -> Text:
-        return Text(("x",) * sentences, np.zeros((sentences, 1)))
+    def text(sentences: int) -> ReadDocument:
+        return ReadDocument(("x",) * sentences, np.zeros((sentences, 1)))
 
     labelled = GoldDocument(text(2), np.array([True, False]))
     unlabelled = GoldDocument(text(1), np.array([False]))
-    groups = [Group("a", [labelled, unlabelled], [text(2)]), Group("b", [labelled])]
+    groups = [QuestionGroup("a", [labelled, unlabelled], [text(2)]), QuestionGroup("b", [labelled])]
     sentences = [torch.tensor(x) for x in ([1.0, 0.0], [4.0], [0.5, -0.5], [-1.0, 2.0])]
     documents = torch.tensor([1.0, 2.0, -1.0, 9.0])
     settings = CrossSettings(rival_weight=0.25, document_weight=2.0)
@@ -205,5 +211,5 @@ def test_the_loss_of_groups_is_the_weighted_sum_of_its_parts() -> None:
     of_documents = document_loss(documents[:2], documents[2:3]).item()
     expected = np.mean(of_gold) + 0.25 * of_rival + 2 * of_documents
     assert group_loss(groups, sentences, documents, settings).item() == pytest.approx(expected, rel=1e-5)
-    nothing = [Group("c", [unlabelled])]
+    nothing = [QuestionGroup("c", [unlabelled])]
     assert group_loss(nothing, sentences[1:2], documents[1:2], settings).item() == 0

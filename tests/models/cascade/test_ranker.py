@@ -11,7 +11,14 @@ from bioqa.bioasq.domain import Candidate
 from bioqa.models.answers.ranking import RankedDocument
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Reading, Speed, Tuned
+from bioqa.models.cascade.ranker import (
+    Cascade,
+    CascadeError,
+    Combination,
+    EncoderReading,
+    Speed,
+    TunedCascade,
+)
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.reranker import Reranker
 from tests.models.encoders.tiny import tiny_encoder
@@ -34,7 +41,11 @@ def make(trained: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Make:
     def build(budget_ms: float = 1000, speed: Speed = SPEED, **changes: float | int) -> Cascade:
         combination = Combination(**changes)  # type: ignore[arg-type]
         return Cascade(
-            first, reader, Tuned(combination, speed, Calibration(2.0)), name="both", budget_ms=budget_ms
+            first,
+            reader,
+            TunedCascade(combination, speed, Calibration(2.0)),
+            name="both",
+            budget_ms=budget_ms,
         )
 
     return build
@@ -90,7 +101,7 @@ def test_a_passage_is_read_alone_and_in_bfloat16_where_the_processor_has_it(
     for has in (True, False):
         monkeypatch.setattr("bioqa.models.cascade.ranker.processor_has_bfloat16", lambda has=has: has)
         reader = CrossEncoder(tiny_encoder(tmp_path / f"{has}"), FEATURES)
-        tuned = Tuned(Combination(), Speed(1.0, 1.0, 1, True), Calibration())
+        tuned = TunedCascade(Combination(), Speed(1.0, 1.0, 1, True), Calibration())
         Cascade(Reranker(trained, name="toy"), reader, tuned, name="both")
         (dtype,) = {p.dtype for p in reader.encoder.transformer.parameters()}
         assert dtype == (torch.bfloat16 if has else torch.float32)
@@ -190,7 +201,7 @@ def test_the_combination_by_hand() -> None:
         RankedDocument(document(1), 0.25, ()),
     ]
     combination = Combination(0.5, 0.1, 2.0, -1.0, 0.5, 3.0, 1.0)
-    reading = Reading([np.array([4.0, -2.0])], [7.0], [10], 0)
+    reading = EncoderReading([np.array([4.0, -2.0])], [7.0], [10], 0)
     made = combination.apply(documents, reading)
     assert [d.sentence_scores for d in made] == [(4.1, -1.8), (5.0, -3.0), ()]
     expected = [1 + 0.5 * 4.1 + 0.5 * 7.0, 0.5 + 0.5 * 5.0 + 0.5 * 2.5, 0.25 + 0.5 * 1.75]
@@ -200,7 +211,7 @@ def test_the_combination_by_hand() -> None:
 def test_a_document_without_sentences_has_no_relevance_of_its_own() -> None:
     empty = RankedDocument(document(1), 0.25, ())
     combination = Combination(relevance_weight=1.0, unread_relevance_scale=2.0)
-    (made,) = combination.apply([empty], Reading([np.zeros(0)], [0.0], [0], 0))
+    (made,) = combination.apply([empty], EncoderReading([np.zeros(0)], [0.0], [0], 0))
     assert made.score == pytest.approx(0.25 + 0.5)
 
 

@@ -7,7 +7,7 @@ import torch
 
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Speed, Tuned
+from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Speed, TunedCascade
 from bioqa.models.cascade.speed import Asked, best_speed, keep, kept, measure_speed
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.reranker import Reranker
@@ -28,7 +28,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def load(trained: Checkpoint, tmp_path: Path) -> Callable[[], Cascade]:
     def make() -> Cascade:
         reader = CrossEncoder(tiny_encoder(tmp_path / "tiny"), 10)
-        tuned = Tuned(Combination(), Speed(0.0, 1.0, 1), Calibration())
+        tuned = TunedCascade(Combination(), Speed(0.0, 1.0, 1), Calibration())
         return Cascade(Reranker(trained, name="toy"), reader, tuned, name="both")
 
     return make

@@ -6,7 +6,7 @@ import torch
 
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
-from bioqa.models.cascade.ranker import Cascade, Combination, Speed, Tuned
+from bioqa.models.cascade.ranker import Cascade, Combination, Speed, TunedCascade
 from bioqa.models.cascade.tuning import (
     ReadQuestion,
     document_map,
@@ -27,7 +27,7 @@ def cascade(trained: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Ca
     torch.manual_seed(5)
     reader = CrossEncoder(tiny_encoder(tmp_path_factory.mktemp("tuned") / "tiny"), 10)
     speed = Speed(0.0, 1.0, 1)
-    tuned = Tuned(Combination(), speed, Calibration())
+    tuned = TunedCascade(Combination(), speed, Calibration())
     return Cascade(Reranker(trained, name="toy"), reader, tuned, name="both")
 
 
@@ -46,7 +46,7 @@ def test_tuning_sees_the_rankings_that_are_served(
     serving = Cascade(
         cascade.first,
         cascade.reader,
-        Tuned(combination, cascade.speed, cascade.calibration),
+        TunedCascade(combination, cascade.speed, cascade.calibration),
         name="both",
         budget_ms=pieces,
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bioqa.models.features.extractor import FeatureExtractor, feature_counts
 from bioqa.models.rankers.batch import Packing, collate, make_example
 from bioqa.models.rankers.registry import settings_of
-from bioqa.models.rankers.settings import Reading, Units, WordReading
+from bioqa.models.rankers.settings import InputReading, Units, WordReading
 from bioqa.models.text.tokens import (
     TokenisedDocument,
     TokenisedQuestion,
@@ -22,7 +22,7 @@ OF_DOCUMENTS, OF_SENTENCES = feature_counts("extended")
 """Without word pieces there are no soft features."""
 
 JPDRMM = settings_of("jpdrmm")
-READING = Reading()
+READING = InputReading()
 
 
 @given(st.lists(st.integers(0, 6), max_size=8))
