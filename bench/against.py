@@ -50,12 +50,12 @@ def main() -> None:
         return
     questions = [each.question.body for each in read_golden(options.questions).responses[: options.first]]
     checkouts = [options.checkout.resolve(), HERE]
-    workers = [started(checkout, options) for checkout in checkouts]
+    workers = [start(checkout, options) for checkout in checkouts]
     answers: list[list[Answered]] = [[], []]
     for number, question in enumerate(questions):
         # The one that comes second finds the index's pages in the processor's caches.
         for which in (0, 1) if number % 2 else (1, 0):
-            answers[which].append(asked(workers[which], question))
+            answers[which].append(ask(workers[which], question))
     for worker in workers:
         worker.communicate()
     print(report(options.ranker, answers[0], answers[1]))
@@ -90,7 +90,7 @@ def answer_all(index_folder: Path, name: str, threads: int) -> None:
             print(json.dumps([1000 * spent[0], 1000 * spent[1], digest.hexdigest()]), flush=True)
 
 
-def started(checkout: Path, options: argparse.Namespace) -> "subprocess.Popen[str]":
+def start(checkout: Path, options: argparse.Namespace) -> "subprocess.Popen[str]":
     # This file, with the modules of either checkout.
     command = [sys.executable, "-P", str(Path(__file__).resolve()), str(checkout), "--worker"]
     command += ["--index", str(options.index.resolve()), "--questions", str(options.questions)]
@@ -101,7 +101,7 @@ def started(checkout: Path, options: argparse.Namespace) -> "subprocess.Popen[st
     )
 
 
-def asked(worker: "subprocess.Popen[str]", question: str) -> Answered:
+def ask(worker: "subprocess.Popen[str]", question: str) -> Answered:
     assert worker.stdin
     assert worker.stdout
     worker.stdin.write(json.dumps(question) + "\n")

@@ -143,7 +143,7 @@ def write_compact(transformer: Any, tokeniser: Any, used: Collection[int], folde
     weights = dict(transformer.state_dict())
     pieces = _name_of(weights, transformer.get_input_embeddings().weight)
     weights[pieces] = weights[pieces][[old for old, _ in kept]]
-    save_file(quantised(weights), folder / FILE)
+    save_file(quantise(weights), folder / FILE)
 
 
 def _name_of(weights: Mapping[str, Tensor], wanted: Tensor) -> str:
@@ -161,7 +161,7 @@ def _renumber(part: Any, numbers: Mapping[int, int]) -> None:
             part[name] = [piece, numbers[old]]
 
 
-def quantised(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def quantise(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Matrices as int8 with a scale for each row; other tensors in single precision."""
     made: dict[str, Tensor] = {}
     for name, value in weights.items():

@@ -188,7 +188,7 @@ def gather(
             yield Case(part, kind, ranker.name, each.question, of_answer, ms)
 
 
-def gathered(
+def gather_all(
     index: str, files: Mapping[str, Sequence[Path]], rankers: Sequence[str], every: int
 ) -> list[Case]:
     """``files``: golden files of each part."""
@@ -313,7 +313,7 @@ def main() -> None:
     cases = [case for path in options.read for case in read_cases(path)]
     files = {part: getattr(options, part) for part in PARTS if getattr(options, part)}
     if files:
-        cases += gathered(options.index, files, options.rankers, options.every)
+        cases += gather_all(options.index, files, options.rankers, options.every)
     if options.cases:
         options.cases.write_text("\n".join(lines(cases)) + "\n", encoding="utf-8")
     names = [*dict.fromkeys(case.ranker for case in cases)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bench.load import megabytes
-from bench.serving import WARM_UP_S, Load, served
+from bench.serving import WARM_UP_S, Load, serve
 from bioqa.app.cli.rankers import folder_of
 from bioqa.bioasq.files import read_golden
 from bioqa.models import bundled
@@ -37,7 +37,7 @@ def main() -> None:
     for ranker in options.ranker:
         size = megabytes_of(folder_of(ranker))
         begun = time.monotonic()
-        with served({"BIOQA_INDEX": options.index, "BIOQA_RANKER": ranker}) as service:
+        with serve({"BIOQA_INDEX": options.index, "BIOQA_RANKER": ranker}) as service:
             start = time.monotonic() - begun
             Load(service, bodies, 1).run(WARM_UP_S)
             load = Load(service, bodies, options.clients)

@@ -74,7 +74,7 @@ def main() -> None:
             reference = Retrieval.of(embedded, questions, gold)
             print(reference.row("tantivy, k1 1.2 b .75", reference))
             for shape in (Shape(options.shards, 0, *TANTIVYS), Shape(options.shards)):
-                with loaded(address, options.files, shape) as index:
+                with load_index(address, options.files, shape) as index:
                     run = Retrieval.of(index, questions, gold)
                     print(run.row(f"Elasticsearch, k1 {shape.k1} b {shape.b}", reference), flush=True)
                     if shape == Shape(options.shards):
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 @contextmanager
-def loaded(
+def load_index(
     address: IndexAddress, files: Sequence[Path], shape: Shape = DEFAULT_SHAPE
 ) -> Iterator[ElasticIndex]:
     """Yield an index of these files, merged into one segment; it is deleted afterwards."""

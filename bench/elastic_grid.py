@@ -120,7 +120,7 @@ def main() -> None:
     analysers = options.analyser or GRID
     with (
         Elasticsearch(options.url, request_timeout=600) as client,
-        indexed(client, analysers, documents(options.files)),
+        index_documents(client, analysers, documents(options.files)),
     ):
         report_analysers(client, analysers, golden)
         if options.similarity:
@@ -135,7 +135,7 @@ def documents(files: Sequence[Path]) -> Iterator[Document]:
 
 
 @contextmanager
-def indexed(
+def index_documents(
     client: Elasticsearch, analysers: Sequence[Analyser], collection: Iterable[Document]
 ) -> Iterator[None]:
     client.indices.create(index=INDEX, **body(analysers))
@@ -217,7 +217,7 @@ def report_analysers(
 def report_similarity(client: Elasticsearch, analyser: Analyser, golden: Sequence[Response]) -> None:
     grid = {}
     for k1, b in itertools.product(K1, B):
-        with closed(client):
+        with close_index(client):
             settings = {"similarity": {"grid": {"type": "BM25", "k1": k1, "b": b}}}
             client.indices.put_settings(index=INDEX, settings=settings)
         grid[k1, b] = measure(client, analyser, golden)
@@ -228,7 +228,7 @@ def report_similarity(client: Elasticsearch, analyser: Analyser, golden: Sequenc
 
 
 @contextmanager
-def closed(client: Elasticsearch) -> Iterator[None]:
+def close_index(client: Elasticsearch) -> Iterator[None]:
     client.indices.close(index=INDEX)
     yield
     client.indices.open(index=INDEX, wait_for_active_shards=1)

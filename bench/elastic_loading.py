@@ -93,7 +93,7 @@ class Cost:
 
 
 @contextmanager
-def measured(servers: Sequence[int]) -> Iterator[Cost]:
+def measure(servers: Sequence[int]) -> Iterator[Cost]:
     cost = Cost()
     wall, client, server = time.perf_counter(), own_seconds(), sum(map(seconds_of, servers))
     yield cost
@@ -142,7 +142,7 @@ def compare(
         for name, way in ways.items():
             with fresh(address, shape) as index:
                 gc.collect()
-                with measured(servers) as cost:
+                with measure(servers) as cost:
                     way(index)
                 assert index.stats().documents == len(records)
             print(cost.row(name, len(records)), flush=True)
@@ -169,7 +169,7 @@ def compare_parts(
         for name, part in PARTS.items():
             records = [part(record) for record in given]
             with fresh(address, shape) as index:
-                with measured(servers) as cost:
+                with measure(servers) as cost:
                     written(index, records)
                 print(cost.row(name, len(records)), flush=True)
                 if number == rounds - 1:
@@ -221,7 +221,7 @@ def report_load(
 ) -> None:
     client = connect(address).options(request_timeout=7200)
     with ElasticIndex.create(client, address, shape=shape) as index:
-        with measured(servers) as cost:
+        with measure(servers) as cost:
             report = load(files, ElasticTarget(index), workers=workers, progress=None)
         # The run started with an empty index.
         citations = report.applied.upserted
@@ -241,7 +241,7 @@ def fill(
     records = Recombining([*documents_of(files)]).records(FIRST_PMID)
     client = connect(address).options(request_timeout=7200)
     with ElasticIndex.create(client, address, shape=shape) as index:
-        with measured(servers) as cost:
+        with measure(servers) as cost:
             for begin in range(0, citations, EVENTS_PER_MESSAGE):
                 index.write([*islice(records, EVENTS_PER_MESSAGE)], begin)
             index.drain()
@@ -256,7 +256,7 @@ def report_before_and_after_merging(
     client = client.options(request_timeout=7200)
     report_sizes(client, name, citations, "as loaded")
     time.sleep(RECOVERABLE_S)
-    with measured(servers) as cost:
+    with measure(servers) as cost:
         client.indices.forcemerge(index=name, max_num_segments=1)
     print(f"merging: {cost.seconds:.0f} s, {cost.server_s:.0f} s of processor time")
     report_sizes(client, name, citations, "merged")

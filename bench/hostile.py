@@ -32,7 +32,7 @@ from pathlib import Path
 import psutil
 
 from bench.load import Watch, figures, megabytes, processes
-from bench.serving import WARM_UP_S, Load, Served, ask, served
+from bench.serving import WARM_UP_S, Load, Served, ask, serve
 from bioqa.bioasq.files import read_golden
 
 WATCH_EVERY_S = 0.2
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--only", choices=sorted(ATTACKS), action="append", default=[])
     options = parser.parse_args()
     bodies = [response.question.body for response in read_golden(options.questions).responses]
-    with served({"BIOQA_INDEX": options.index, "BIOQA_LOG_LEVEL": "error"}) as service:
+    with serve({"BIOQA_INDEX": options.index, "BIOQA_LOG_LEVEL": "error"}) as service:
         Load(service, bodies, 1).run(WARM_UP_S)
         if options.alone:
             for name in options.only or ATTACKS:

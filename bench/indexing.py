@@ -93,15 +93,15 @@ def report_stages(file: Path) -> None:
             index.commit()
 
     print(f"stages on {file.name}, alone:")
-    timed("XML to documents with sentences", parse, documents)
-    timed("  of which sentences", split, documents)
-    timed("documents to records", pack, documents)
-    timed("records to pickles", send, documents)
-    timed("pickles to records", receive, documents)
-    timed("records to a committed index", write, documents)
+    time_stage("XML to documents with sentences", parse, documents)
+    time_stage("  of which sentences", split, documents)
+    time_stage("documents to records", pack, documents)
+    time_stage("records to pickles", send, documents)
+    time_stage("pickles to records", receive, documents)
+    time_stage("records to a committed index", write, documents)
 
 
-def timed(name: str, stage: Callable[[], None], documents: Sequence[Document]) -> None:
+def time_stage(name: str, stage: Callable[[], None], documents: Sequence[Document]) -> None:
     wall, busy = time.perf_counter(), time.process_time()
     stage()
     wall, busy = time.perf_counter() - wall, time.process_time() - busy

@@ -31,7 +31,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bench.large_queries import ASKED, cell, measured, own_memory
+from bench.large_queries import ASKED, cell, measure, own_memory
 from bench.large_records import Recombining
 from bench.synthetic import CITATIONS_PER_FILE
 from bioqa.bioasq.domain import Document
@@ -70,7 +70,7 @@ def main() -> None:
         for report in options.reports:
             print(table([json.loads(line) for line in report.read_text("utf-8").splitlines()]))
     elif options.what == "measure":
-        print(json.dumps(measured(options.index, options.questions, options.asked)), flush=True)
+        print(json.dumps(measure(options.index, options.questions, options.asked)), flush=True)
     else:
         grow(options)
 
@@ -83,13 +83,13 @@ def grow(options: argparse.Namespace) -> None:
         # Some are missing to the step before: they were deleted after it.
         goal = min(options.citations, ((done + options.revised) // options.every + 1) * options.every)
         path = min(options.files.glob("pubmed*.xml"))
-        note(options.report, loaded([path], options.index, "load"))
-        for row in filled(make, options.index, goal, next_pmid(options.report)):
+        note(options.report, load_files([path], options.index, "load"))
+        for row in fill(make, options.index, goal, next_pmid(options.report)):
             note(options.report, row)
         update = path.with_name(f"update{goal}.xml")
         known = range(FIRST_PMID, next_pmid(options.report))
-        update.write_text(revised(path.read_text("utf-8"), known, options.revised), "utf-8")
-        note(options.report, loaded([update], options.index, "update"))
+        update.write_text(revise(path.read_text("utf-8"), known, options.revised), "utf-8")
+        note(options.report, load_files([update], options.index, "update"))
         note(options.report, in_own_process(options.index, options.questions, options.asked))
         path.unlink()
         update.unlink()
@@ -113,7 +113,7 @@ def next_pmid(report: Path) -> int:
     return max((row.get("next_pmid", 0) for row in rows), default=0) or FIRST_PMID
 
 
-def filled(make: Recombining, folder: Path, goal: int, first: int) -> Iterator[Row]:
+def fill(make: Recombining, folder: Path, goal: int, first: int) -> Iterator[Row]:
     """Write recombined records until the index has ``goal`` documents. Yields what each commit took."""
     with TantivyIndex.create(folder) as index:
         records = make.records(first)
@@ -155,7 +155,7 @@ class Spent:
         return _seconds(resource.RUSAGE_SELF), _seconds(resource.RUSAGE_CHILDREN), _written()
 
 
-def revised(text: str, known: Sequence[int], number: int) -> str:
+def revise(text: str, known: Sequence[int], number: int) -> str:
     """A day's file of ``number`` records of ``text`` that replace some of the ``known`` PMIDs, and of
     deletions of others."""
     chosen = random.Random(len(known)).sample(known, min(len(known), number + int(DELETED * number)))
@@ -168,7 +168,7 @@ def revised(text: str, known: Sequence[int], number: int) -> str:
     return f"{head}{''.join(changed)}<DeleteCitation>{gone}</DeleteCitation></PubmedArticleSet>\n"
 
 
-def loaded(files: Sequence[Path], index: Path, what: str) -> Row:
+def load_files(files: Sequence[Path], index: Path, what: str) -> Row:
     """Load files as one run, and say what it took."""
     spent = Spent()
     report = load(files, index, workers=1)
@@ -207,7 +207,7 @@ def _lines(rows: Sequence[Row]) -> Iterator[str]:
         if row["what"] != "measure":
             since.setdefault(row["what"], []).append(row)
             continue
-        cells = {**_measured(row), **_spent(since)}
+        cells = {**_measure(row), **_spent(since)}
         if names != list(cells):
             names = list(cells)
             yield f"| {' | '.join(names)} |"
@@ -216,7 +216,7 @@ def _lines(rows: Sequence[Row]) -> Iterator[str]:
         since = {}
 
 
-def _measured(row: Row) -> dict[str, str]:
+def _measure(row: Row) -> dict[str, str]:
     return {
         "citations": f"{row['documents']:,}",
         "GB": f"{sum(row['sizes'].values()) / 1e9:.2f}",

@@ -35,28 +35,28 @@ Times = list[tuple[float, float]]
 """Milliseconds of each question: by the clock, and of the processor in this thread."""
 
 
-def measured(folder: Path, golden: Path, asked: int = ASKED) -> dict[str, Any]:
+def measure(folder: Path, golden: Path, asked: int = ASKED) -> dict[str, Any]:
     """All measurements of one index."""
     questions = [response.question.body for response in read_golden(golden).responses][:asked]
     forget(folder)
     begun = time.perf_counter()
     with TantivyIndex.open(folder) as index:
         opened_cold = time.perf_counter() - begun
-        cold = timed(lambda question: index.search(question, TOP), questions[: 6 * asked // 10])
-        timed(lambda question: index.search(question, TOP), questions)
+        cold = time_questions(lambda question: index.search(question, TOP), questions[: 6 * asked // 10])
+        time_questions(lambda question: index.search(question, TOP), questions)
         found: dict[str, Times] = {
-            "top 100": timed(lambda question: index.search(question, TOP), questions),
-            "ten best": timed(lambda question: index.search(question, DEFAULT_DOCUMENTS), questions),
-            "counted": timed(index.count, questions),
-            "read": timed(index.read, questions),
+            "top 100": time_questions(lambda question: index.search(question, TOP), questions),
+            "ten best": time_questions(lambda question: index.search(question, DEFAULT_DOCUMENTS), questions),
+            "counted": time_questions(index.count, questions),
+            "read": time_questions(index.read, questions),
         }
         for name, filters in FILTERS.items():
-            found[name] = timed(_filtered(index, filters), questions)
-        found["facets"] = timed(
+            found[name] = time_questions(_with_filters(index, filters), questions)
+        found["facets"] = time_questions(
             lambda question: facets_of(index.described(question, MAX_CANDIDATES)),
             questions[: 3 * asked // 10],
         )
-        found["newest"] = timed(
+        found["newest"] = time_questions(
             lambda _: index.newest(Filters(types=("Review",)), TOP), questions[: 3 * asked // 10]
         )
         begun = time.perf_counter()
@@ -84,7 +84,7 @@ def measured(folder: Path, golden: Path, asked: int = ASKED) -> dict[str, Any]:
     }
 
 
-def timed(ask: Callable[[str], object], questions: Sequence[str]) -> Times:
+def time_questions(ask: Callable[[str], object], questions: Sequence[str]) -> Times:
     times = []
     for question in questions:
         wall, busy = time.perf_counter(), time.thread_time()
@@ -138,5 +138,5 @@ def own_memory(kind: str) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def _filtered(index: TantivyIndex, filters: Filters) -> Callable[[str], object]:
+def _with_filters(index: TantivyIndex, filters: Filters) -> Callable[[str], object]:
     return lambda question: index.search(question, TOP, filters)

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from bench.synthetic_records import KINDS, name, ranked
+from bench.synthetic_records import KINDS, draw_rank, name
 from bench.vocabulary import GrowingVocabulary
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.records import Record, encode
@@ -98,7 +98,7 @@ class Recombining:
         """Metadata and keys with other family names and this record's DOI."""
         metadata, keys = said.metadata.replace("@DOI@", f"s{pmid}"), said.keys.replace("@DOI@", f"s{pmid}")
         for family in said.families:
-            other = name(ranked(self._random, KINDS.families))
+            other = name(draw_rank(self._random, KINDS.families))
             metadata = metadata.replace(f'["{family}",', f'["{other}",')
             old, new = family.lower(), other.lower()
             keys = keys.replace(f"author:{old}", f"author:{new}").replace(f"first:{old}", f"first:{new}")

@@ -23,7 +23,7 @@ from statistics import quantiles
 
 import psutil
 
-from bench.serving import WARM_UP_S, Load, Served, ask, served
+from bench.serving import WARM_UP_S, Load, Served, ask, serve
 from bioqa.bioasq.files import read_golden
 from bioqa.models.bundled import DEFAULT
 
@@ -43,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     bodies = [response.question.body for response in read_golden(options.questions).responses]
     settings = {"BIOQA_INDEX": options.index, "BIOQA_RANKER": options.ranker}
-    with served(settings) as service, tempfile.TemporaryDirectory() as folder:
+    with serve(settings) as service, tempfile.TemporaryDirectory() as folder:
         Load(service, bodies, 1).run(WARM_UP_S)
         before = megabytes(service)
         with Watch(service) as watch:

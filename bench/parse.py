@@ -50,14 +50,14 @@ def main() -> None:
 
 def write(path: Path, files: Sequence[Path], count: int) -> int:
     """Write ``count`` records as PubmedArticles; returns their size in bytes."""
-    xml = list(islice(chain.from_iterable(map(serialised, files)), count))
+    xml = list(islice(chain.from_iterable(map(serialise, files)), count))
     body = "".join(islice(cycle(xml), count)).encode()
     with gzip.open(path, "wb") as stream:
         stream.write(b"<PubmedArticleSet>" + body + b"</PubmedArticleSet>")
     return len(body)
 
 
-def serialised(path: Path) -> Iterator[str]:
+def serialise(path: Path) -> Iterator[str]:
     for record in records(path):
         text = etree.tostring(record, encoding="unicode")
         yield text if record.tag == "PubmedArticle" else f"<PubmedArticle>{text}</PubmedArticle>"

@@ -77,7 +77,7 @@ def main() -> None:
         "documents": documents,
         "questions": options.timed,
         "torch_threads": torch.get_num_threads(),
-        "versions": {name: metadata.version(name) for name in PEERS if installed(name)},
+        "versions": {name: metadata.version(name) for name in PEERS if is_installed(name)},
         "comparisons": [asdict(each) for each in made],
         "left_out": left_out,
     }
@@ -94,11 +94,11 @@ def compare(
     made: list[Comparison] = []
     left_out: list[str] = []
     peer_search: Callable[[str], Sequence[Document]] | None = None
-    if installed("pubmed-parser"):
+    if is_installed("pubmed-parser"):
         made.append(parsing(options.files))
     else:
         left_out.append("pubmed-parser is not installed: parsing")
-    if installed("bm25s"):
+    if is_installed("bm25s"):
         peer_search = bm25s_search(list(index.documents()))
         made.append(
             in_turn("retrieve 100 documents", "bm25s", lambda q: index.search(q, TOP), peer_search, questions)
@@ -106,11 +106,11 @@ def compare(
     else:
         left_out.append("bm25s is not installed: retrieval beside it, and end to end")
     if options.url:
-        with elastic.loaded(parse_address(options.url), options.files) as server:
+        with elastic.load_index(parse_address(options.url), options.files) as server:
             made.append(beside_elasticsearch(index, server, questions))
     else:
         left_out.append("no --url: retrieval beside Elasticsearch")
-    if installed("sentence-transformers") and options.encoder:
+    if is_installed("sentence-transformers") and options.encoder:
         few = questions[: max(6, len(questions) // 6)]
         reread = cross_encoder(options.encoder)
         made += re_ranking(index, reread, peer_search, few)
@@ -120,7 +120,7 @@ def compare(
     return made, left_out
 
 
-def installed(package: str) -> bool:
+def is_installed(package: str) -> bool:
     return find_spec(package.replace("-", "_")) is not None
 
 

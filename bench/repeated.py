@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def write(path: Path, files: Sequence[Path], count: int) -> None:
-    templates = list(chain.from_iterable(map(serialised, files)))
+    templates = list(chain.from_iterable(map(serialise, files)))
     with gzip.open(path, "wt", encoding="utf-8") as stream:
         stream.write("<PubmedArticleSet>")
         for number, template in enumerate(islice(cycle(templates), count), FIRST_PMID):
@@ -42,7 +42,7 @@ def write(path: Path, files: Sequence[Path], count: int) -> None:
 PLACEHOLDER = "PMID-OF-THE-COPY"
 
 
-def serialised(path: Path) -> Iterator[str]:
+def serialise(path: Path) -> Iterator[str]:
     """Yield each citation of a file as a PubmedArticle, with a placeholder for its PMID."""
     for record in records(path):
         citation = record if record.tag == "MedlineCitation" else child(record, "MedlineCitation")

@@ -47,7 +47,7 @@ def main() -> None:
             settings = {"BIOQA_INDEX": options.index, "BIOQA_RANKER": ranker}
             if batch > 1:  # processes rank one question each
                 settings |= {"BIOQA_RANKING_PROCESSES": "0", "BIOQA_BATCH_QUESTIONS": str(batch)}
-            with served(settings) as service:
+            with serve(settings) as service:
                 Load(service, bodies, 1).run(WARM_UP_S)
                 for clients in options.concurrency:
                     load = Load(service, bodies, clients)
@@ -62,7 +62,7 @@ class Served:
 
 
 @contextmanager
-def served(settings: dict[str, str]) -> Iterator[Served]:
+def serve(settings: dict[str, str]) -> Iterator[Served]:
     """A service of its own process, ready."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))

@@ -67,11 +67,11 @@ def with_punkt(text: str) -> list[Offsets]:
 
 def with_sentencex(text: str) -> list[Offsets]:
     found = sentencex.get_sentence_boundaries("en", text)
-    spans = (trimmed(text, boundary["start_index"], boundary["end_index"]) for boundary in found)
+    spans = (trim(text, boundary["start_index"], boundary["end_index"]) for boundary in found)
     return [(begin, end) for begin, end in spans if begin < end]
 
 
-def trimmed(text: str, begin: int, end: int) -> Offsets:
+def trim(text: str, begin: int, end: int) -> Offsets:
     inner = text[begin:end]
     return begin + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
 
@@ -101,7 +101,7 @@ def share(
         title = snippet.begin_section == "title"
         text = document.title if title else document.abstract
         spans = of_titles(text) if title else of_abstracts(text)
-        begin, end = (snippet.begin, snippet.end) if exactly else trimmed(text, snippet.begin, snippet.end)
+        begin, end = (snippet.begin, snippet.end) if exactly else trim(text, snippet.begin, snippet.end)
         ends = {last for _, last in spans}
         left_out = not exactly and text[end : end + 1] in (".", "?", "!") and end + 1 in ends
         hits += any(first == begin for first, _ in spans) and (end in ends or left_out)

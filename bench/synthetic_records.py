@@ -93,7 +93,7 @@ class Wrapping:
         (year,) = draw.choices(YEARS, cum_weights=self._years)
         indexed = draw.random() < 0.85
         (language,) = draw.choices(_LANGUAGES, cum_weights=_LANGUAGE_WEIGHTS)
-        journal = ranked(draw, KINDS.journals)
+        journal = draw_rank(draw, KINDS.journals)
         return (
             f'<PubmedArticle><MedlineCitation Status="{"MEDLINE" if indexed else "PubMed-not-MEDLINE"}" '
             f'Owner="NLM" IndexingMethod="Automated"><PMID Version="{version}">{pmid}</PMID>'
@@ -103,7 +103,7 @@ class Wrapping:
             f"<Pagination><MedlinePgn>{pmid % 900 + 1}-{pmid % 900 + 9}</MedlinePgn></Pagination>"
             f'<ELocationID EIdType="doi" ValidYN="Y">10.9999/s{pmid}</ELocationID>'
             f"{abstract}{self._authors()}<Language>{language}</Language>{self._types()}</Article>"
-            f"<MedlineJournalInfo><Country>United States</Country><MedlineTA>{_abbreviated(journal)}"
+            f"<MedlineJournalInfo><Country>United States</Country><MedlineTA>{_abbreviate(journal)}"
             f"</MedlineTA><NlmUniqueID>{pad(journal, 8)}</NlmUniqueID></MedlineJournalInfo>"
             f"{self._substances() if indexed else ''}<CitationSubset>IM</CitationSubset>"
             f"{self._headings() if indexed else ''}{self._keywords(year)}</MedlineCitation>"
@@ -129,15 +129,15 @@ class Wrapping:
             f'<JournalIssue CitedMedium="Internet"><Volume>{between(draw, 1, 400)}</Volume>'
             f"<Issue>{between(draw, 1, 12)}</Issue><PubDate>{date}</PubDate></JournalIssue>"
             f"<Title>Journal of {name(number)} research</Title>"
-            f"<ISOAbbreviation>{_abbreviated(number)}</ISOAbbreviation></Journal>"
+            f"<ISOAbbreviation>{_abbreviate(number)}</ISOAbbreviation></Journal>"
         )
 
     def _authors(self) -> str:
         draw = self._random
         affiliated = not self._brief and self._left_out.random() < 0.5
         authors = "".join(
-            f'<Author ValidYN="Y"><LastName>{name(ranked(draw, KINDS.families))}</LastName>'
-            f"{self._given[ranked(draw, KINDS.given)]}"
+            f'<Author ValidYN="Y"><LastName>{name(draw_rank(draw, KINDS.families))}</LastName>'
+            f"{self._given[draw_rank(draw, KINDS.given)]}"
             f"{self._left_out.choice(self._affiliations) if affiliated else ''}</Author>"
             for _ in range(between(draw, 1, 9))
         )
@@ -162,12 +162,12 @@ class Wrapping:
             f'<MeshHeading><DescriptorName UI="D006801" MajorTopicYN="N">{tag}</DescriptorName></MeshHeading>'
             for tag in self._some(CHECK_TAGS)
         )
-        numbers = {ranked(draw, KINDS.headings) for _ in range(between(draw, 3, 13))}
+        numbers = {draw_rank(draw, KINDS.headings) for _ in range(between(draw, 3, 13))}
         headings = "".join(_heading(number, self._qualifier()) for number in sorted(numbers))
         return f"<MeshHeadingList>{tags}{headings}</MeshHeadingList>"
 
     def _qualifier(self) -> int | None:
-        return None if self._random.random() < 0.4 else ranked(self._random, KINDS.qualifiers)
+        return None if self._random.random() < 0.4 else draw_rank(self._random, KINDS.qualifiers)
 
     def _substances(self) -> str:
         draw = self._random
@@ -176,7 +176,7 @@ class Wrapping:
         substances = "".join(
             f'<Chemical><RegistryNumber>0</RegistryNumber><NameOfSubstance UI="C{pad(number, 6)}">'
             f"{name(number)} Kinase</NameOfSubstance></Chemical>"
-            for number in (ranked(draw, KINDS.substances) for _ in range(between(draw, 1, 6)))
+            for number in (draw_rank(draw, KINDS.substances) for _ in range(between(draw, 1, 6)))
         )
         return f"<ChemicalList>{substances}</ChemicalList>"
 
@@ -184,7 +184,7 @@ class Wrapping:
         draw = self._random
         if year < 2013 or draw.random() < 0.4:
             return ""
-        numbers = (ranked(draw, KINDS.keywords) for _ in range(between(draw, 3, 7)))
+        numbers = (draw_rank(draw, KINDS.keywords) for _ in range(between(draw, 3, 7)))
         keywords = "".join(
             f'<Keyword MajorTopicYN="N">{name(number).lower()} disease</Keyword>' for number in numbers
         )
@@ -252,7 +252,7 @@ def _heading(number: int, qualifier: int | None) -> str:
     )
 
 
-def ranked(draw: random.Random, kinds: int) -> int:
+def draw_rank(draw: random.Random, kinds: int) -> int:
     """A number below ``kinds``; each comes in inverse proportion to its rank."""
     return int((kinds + 1) ** draw.random()) - 1
 
@@ -262,7 +262,7 @@ def between(draw: random.Random, least: int, most: int) -> int:
     return least + int(draw.random() * (most + 1 - least))
 
 
-def _abbreviated(journal: int) -> str:
+def _abbreviate(journal: int) -> str:
     return f"J {name(journal)} Res"
 
 

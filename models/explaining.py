@@ -286,7 +286,7 @@ def _features(
     example, raw = ranker.example(question, candidates)
     alone = example.take([place])
     other = None if last is None else _place_of(candidates, last)
-    changed = _changed(alone, None if other is None else example.take([other]))
+    changed = _change_each(alone, None if other is None else example.take([other]))
     # In one pass: each input is scored as if it were alone.
     scores = dict(zip(changed, _scores(ranker, [*changed.values()]), strict=True))
     score = scores[_AS_IT_IS]
@@ -294,7 +294,7 @@ def _features(
     effects = []
     for change in changed:
         if change.what == "mean":
-            name, mean = _named(ranker.checkpoint.scaling, change)
+            name, mean = _name_and_mean(ranker.checkpoint.scaling, change)
             value = values[change.unit][change.column]
             effects.append(FeatureEffect(name, change.unit, value, mean, score - scores[change]))
     # In a model that is linear in them, what all do together is the sum of what each does alone.
@@ -310,7 +310,7 @@ def _features(
     return tuple(sorted(effects, key=lambda each: -abs(each.effect))), additive, tuple(swaps)
 
 
-def _changed(alone: Example, other: Example | None) -> dict[_Change, Example]:
+def _change_each(alone: Example, other: Example | None) -> dict[_Change, Example]:
     """The document as it is, and changed in one thing at a time; ``other``: a document that lends values."""
     documents = range(alone.features.documents.shape[1])
     # A document without sentences has no features of them that could change.
@@ -330,7 +330,7 @@ def _changed(alone: Example, other: Example | None) -> dict[_Change, Example]:
     return changed
 
 
-def _named(scaling: Scaling, change: _Change) -> tuple[str, float]:
+def _name_and_mean(scaling: Scaling, change: _Change) -> tuple[str, float]:
     """The feature's name, and its mean over the training data."""
     if change.unit == "document":
         return DOCUMENT_FEATURES[change.column], float(scaling.document_mean[change.column])

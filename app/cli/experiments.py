@@ -104,7 +104,7 @@ def _systems(
     from bioqa.models.experiments.papers import pappas_2021 as paper
 
     few, more, of_ready, untrained = (
-        systems.changed(of, share) for of in (paper.FEW, paper.MORE, paper.READY, paper.ZERO_SHOT)
+        systems.change_share(of, share) for of in (paper.FEW, paper.MORE, paper.READY, paper.ZERO_SHOT)
     )
     wanted = paper.without_encoder()
     if cascade is not None:

@@ -22,7 +22,7 @@ def first_stage(questions: Sequence[Prepared]) -> list[Floats]:
     ]
 
 
-def ordered(
+def order_candidates(
     order: Literal["first stage", "reverse id", "oracle"], questions: Sequence[Prepared]
 ) -> list[Floats]:
     """Document scores of orders that need no ranker, as of bioqa.models.experiments.components.Untrained."""

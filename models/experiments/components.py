@@ -71,7 +71,7 @@ class Untrained:
 Component = TrainedComponent | ZeroShot | Ready | Untrained
 
 
-def described(component: Component) -> dict[str, Any]:
+def describe(component: Component) -> dict[str, Any]:
     """A component's settings, with names of encoders and folders instead of their paths on this machine."""
     values = asdict(component)
     if isinstance(component, TrainedComponent):

@@ -10,7 +10,7 @@ import numpy as np
 from bioqa.bioasq.significance import randomisation_p
 from bioqa.models.arrays import Floats
 from bioqa.models.experiments import baselines, stored_scores
-from bioqa.models.experiments.components import Untrained, described
+from bioqa.models.experiments.components import Untrained, describe
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.document_measures import DocumentScores, means, measure_documents
 from bioqa.models.experiments.experiment import Experiment, Test
@@ -54,7 +54,7 @@ def document_rows(
         if system.name in runs:
             of_system = runs[system.name]
             summaries = {
-                name: summary(of_system, name, _tested(experiment, system, best, name), best[system.name].run)
+                name: summary(of_system, name, _test(experiment, system, best, name), best[system.name].run)
                 for name in data.tests
             }
             records = [each.record for each in scored[system.name]]
@@ -97,22 +97,24 @@ def _scored_runs(
     """Of each seed that has scores."""
     (component,) = system.components
     if isinstance(component, Untrained):
-        record = {**described(component), "parameters": 0}
-        return [_scored_run(experiment, system, 0, data, _ordered(component, data), record)]
+        record = {**describe(component), "parameters": 0}
+        return [_scored_run(experiment, system, 0, data, _order(component, data), record)]
     runs = []
     for seed in experiment.seeds[: system.seeds]:
         path = stored_scores.file_of(folder, component, seed)
         if path.is_file():
             kept = stored_scores.load(path, data)
-            record = {**described(component), **kept.brief_record, "seed": seed}
+            record = {**describe(component), **kept.brief_record, "seed": seed}
             runs.append(_scored_run(experiment, system, seed, data, kept, record))
     return runs
 
 
-def _ordered(component: Untrained, data: ExperimentData) -> ComponentScores:
+def _order(component: Untrained, data: ExperimentData) -> ComponentScores:
     def scored(questions: Sequence[Prepared]) -> list[PoolScores]:
         none = np.zeros(0)
-        return [PoolScores(each, none, none) for each in baselines.ordered(component.order, questions)]
+        return [
+            PoolScores(each, none, none) for each in baselines.order_candidates(component.order, questions)
+        ]
 
     return ComponentScores(
         scored(component.share.dev(data.dev)),
@@ -139,7 +141,7 @@ def _scored_run(
     return ScoredRun(Run(system.name, seed, None, dev, measured), scores, record)
 
 
-def _tested(
+def _test(
     experiment: Experiment, system: System, best: Mapping[str, ScoredRun], collection: str
 ) -> dict[str, dict[str, float]]:
     """p of the best seed's differences from those of the references."""

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from bioqa.models.experiments.components import TrainedComponent, Untrained
-from bioqa.models.experiments.systems import System, changed, measuring
+from bioqa.models.experiments.systems import System, change_share, measuring
 
 Test = Literal["randomisation", "t"]
 """``randomisation``: approximate randomisation over questions; ``t``: Student's t over pairs of values."""
@@ -55,7 +55,7 @@ def chosen(systems: Sequence[System], names: Sequence[str]) -> list[System]:
 
 def _of_share(system: System, values: Sequence[str]) -> System:
     component = system.sentences
-    share = changed(component.share, values)
+    share = change_share(component.share, values)
     learns = isinstance(component, TrainedComponent) and component.settings.training is not None
     if isinstance(component, TrainedComponent | Untrained):
         component = replace(component, share=share if learns else measuring(share))

@@ -34,7 +34,7 @@ def rerank_runs(
         changes = []
         for other, of_other in systems.items():
             if other != name:
-                after = _err(questions, reranked(scores, of_other))
+                after = _err(questions, rerank(scores, of_other))
                 changes.append((after, own[other]))
         found[name] = {
             "simple": own[name],
@@ -46,7 +46,7 @@ def rerank_runs(
     return {name: {key: round(value, 5) for key, value in each.items()} for name, each in found.items()}
 
 
-def reranked(scores: DocumentScores, run: DocumentScores, depth: int = DEPTH) -> list[Floats]:
+def rerank(scores: DocumentScores, run: DocumentScores, depth: int = DEPTH) -> list[Floats]:
     """Scores that put the run's best documents first, in the order of ``scores``, and then its others."""
     made: list[Floats] = []
     for own, of_run in zip(scores, run, strict=True):

@@ -57,11 +57,11 @@ def run_of(system: str, seed: int | None, dev: Scored, tests: Mapping[str, Score
         "snippet_f1": dev_f1,
         "sentence_auc": gold_auc(dev[0], [s.gold_sentences for s in dev[1]]),
     }
-    measured = {name: _measured(scored, calibration) for name, scored in tests.items()}
+    measured = {name: _measure(scored, calibration) for name, scored in tests.items()}
     return Run(system, seed, calibration, on_dev, measured)
 
 
-def _measured(scored: Scored, calibration: Calibration) -> Measured:
+def _measure(scored: Scored, calibration: Calibration) -> Measured:
     rankings, golden = rankings_of(*scored), [q.response for q in scored[0]]
     edition5, edition8 = (measure(rankings, golden, calibration, edition) for edition in (5, 8))
     ids = [q.response.question.id for q in scored[0]]
@@ -116,10 +116,10 @@ def summary(
     measured = [run.collections[collection] for run in runs]
     values = {name: np.array([m.means[name] for m in measured]) for name in measured[0].means}
     return Summary(
-        rounded({name: v.mean() for name, v in values.items()}),
-        rounded({name: v.std(ddof=1) if len(v) > 1 else 0.0 for name, v in values.items()}),
-        {reference: rounded(of_measures) for reference, of_measures in p.items()},
-        {} if best is None else rounded(best.collections[collection].means),
+        round_all({name: v.mean() for name, v in values.items()}),
+        round_all({name: v.std(ddof=1) if len(v) > 1 else 0.0 for name, v in values.items()}),
+        {reference: round_all(of_measures) for reference, of_measures in p.items()},
+        {} if best is None else round_all(best.collections[collection].means),
     )
 
 
@@ -161,13 +161,13 @@ def paired_p(system: Floats, reference: Floats, resamples: int = RESAMPLES, seed
 
 
 def mean_on_dev(runs: Sequence[Run]) -> dict[str, float]:
-    return rounded({name: _mean([run.dev[name] for run in runs]) for name in runs[0].dev})
+    return round_all({name: _mean([run.dev[name] for run in runs]) for name in runs[0].dev})
 
 
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if len(values) else 0.0
 
 
-def rounded(values: Mapping[str, Any]) -> dict[str, float]:
+def round_all(values: Mapping[str, Any]) -> dict[str, float]:
     """Numbers as tables keep them."""
     return {name: round(float(value), 5) for name, value in values.items()}

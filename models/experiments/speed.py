@@ -43,7 +43,7 @@ def timing(answer: Callable[[Prepared], object], data: ExperimentData, candidate
     CPU time hardly depends on other work on the machine.
     """
     questions = Share(candidates=candidates).measured(next(iter(data.tests.values()))[:TIMED])
-    times = np.array([[_timed(answer, question) for _ in range(2)] for question in questions]).min(axis=1)
+    times = np.array([[_time(answer, question) for _ in range(2)] for question in questions]).min(axis=1)
     milliseconds, of_threads = np.median(1000 * times, axis=0).round(1).tolist()
     return {
         "milliseconds": milliseconds,
@@ -52,7 +52,7 @@ def timing(answer: Callable[[Prepared], object], data: ExperimentData, candidate
     }
 
 
-def _timed(answer: Callable[[Prepared], object], question: Prepared) -> tuple[float, float]:
+def _time(answer: Callable[[Prepared], object], question: Prepared) -> tuple[float, float]:
     begun = time.perf_counter(), time.process_time()
     answer(question)
     return time.perf_counter() - begun[0], time.process_time() - begun[1]

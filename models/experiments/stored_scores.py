@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from bioqa.models.arrays import Floats
-from bioqa.models.experiments.components import Component, described
+from bioqa.models.experiments.components import Component, describe
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.training.development import PoolScores
 from bioqa.system.errors import BioqaError
@@ -37,7 +37,7 @@ class ComponentScores:
 
 
 def file_of(folder: Path, component: Component, seed: int) -> Path:
-    digest = hashlib.sha256(json.dumps(described(component), sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps(describe(component), sort_keys=True).encode()).hexdigest()
     return folder / f"{component.name}-{digest[:10]}-{seed}.npz"
 
 
@@ -51,7 +51,7 @@ def save(path: Path, component: Component, seed: int, data: ExperimentData, scor
             arrays[f"{name}/{kind}"] = np.concatenate([np.zeros(0, np.float32), *values]).astype(np.float32)
             arrays[f"{name}/{kind}/counts"] = np.array([len(v) for v in values], dtype=np.int64)
     kept = {
-        "component": described(component),
+        "component": describe(component),
         "seed": seed,
         "data": data.fingerprint,
         "tests": list(scores.tests),

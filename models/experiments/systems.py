@@ -50,7 +50,7 @@ def ready(name: str, folder: str, fingerprint: str, share: Share) -> System:
     return System(name, "ours", Ready(folder, fingerprint, of_questions), seeds=1)
 
 
-def changed(share: Share, values: Sequence[str]) -> Share:
+def change_share(share: Share, values: Sequence[str]) -> Share:
     """The share with ``NAME=N`` applied to its fields. Raises BioqaError."""
     names = [setting.name for setting in fields(Share)]
     for value in values:

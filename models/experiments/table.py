@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bioqa.models.experiments import baselines, stored_scores
-from bioqa.models.experiments.components import Component, Untrained, described
+from bioqa.models.experiments.components import Component, Untrained, describe
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.results import (
     PAIRED,
@@ -44,13 +44,17 @@ def table_rows(
     The reference, which the others are tested against, is chosen on dev (``reference_of``).
     """
     measured = []
-    for system, records, runs in (*_untrained(data), *_kept(data, folder, seeds, systems), _oracle(data)):
+    for system, records, runs in (
+        *_measure_untrained(data),
+        *_kept(data, folder, seeds, systems),
+        _oracle(data),
+    ):
         log(f"{system.name}: dev {mean_on_dev(runs)}")
         measured.append((system, records, runs))
-    return compared(measured)
+    return compare(measured)
 
 
-def compared(measured: Sequence[MeasuredSystem]) -> tuple[list[Row], str]:
+def compare(measured: Sequence[MeasuredSystem]) -> tuple[list[Row], str]:
     """Rows with the differences tested against the reference, chosen on dev; and its name."""
     collections = {name for _, _, runs in measured for name in runs[0].collections}
     # The reference must have been measured on every collection.
@@ -87,8 +91,8 @@ def _kept(
                 (component, stored_scores.load(path, data))
                 for component, path in zip(system.components, files, strict=True)
             ]
-            runs.append(run_of(system.name, seed, *joined(data, kept)))
-            records.append([{**described(component), **scores.brief_record} for component, scores in kept])
+            runs.append(run_of(system.name, seed, *join(data, kept)))
+            records.append([{**describe(component), **scores.brief_record} for component, scores in kept])
         if runs:
             yield system, records[0], runs
 
@@ -109,7 +113,7 @@ def reference_of(measured: Sequence[tuple[System, Sequence[Run]]]) -> str:
     return max(scores, key=lambda name: scores[name])
 
 
-def joined(
+def join(
     data: ExperimentData, kept: Sequence[tuple[Component, ComponentScores]]
 ) -> tuple[Scored, dict[str, Scored]]:
     """Questions and scores of one component; of two, sentence scores of the first and document scores of the
@@ -132,7 +136,7 @@ def joined(
         for (component, _), of_part in zip(kept, scores, strict=True):
             scored = sample(questions, getattr(component.share, had))
             of_parts.append([s for q, s in zip(scored, of_part, strict=True) if id(q.response) in chosen])
-        return wanted, _joined(wanted, of_parts)
+        return wanted, _join_scores(wanted, of_parts)
 
     dev = both(data.dev, "dev_questions", share.dev(data.dev), [scores.dev for _, scores in kept])
     return dev, {
@@ -143,7 +147,7 @@ def joined(
     }
 
 
-def _joined(questions: Sequence[Prepared], of_parts: Sequence[Sequence[PoolScores]]) -> list[PoolScores]:
+def _join_scores(questions: Sequence[Prepared], of_parts: Sequence[Sequence[PoolScores]]) -> list[PoolScores]:
     return [
         PoolScores(
             of_question[-1].documents[: len(question.retrieved.candidates)],
@@ -154,7 +158,7 @@ def _joined(questions: Sequence[Prepared], of_parts: Sequence[Sequence[PoolScore
     ]
 
 
-def _untrained(data: ExperimentData) -> Iterator[MeasuredSystem]:
+def _measure_untrained(data: ExperimentData) -> Iterator[MeasuredSystem]:
     """BM25+BM25: the papers', and with constants tuned on dev and stemmed sentences."""
     grid = tune_bm25(data.dev, data.vocabulary)
     tuned = max(grid, key=lambda constants: grid[constants])

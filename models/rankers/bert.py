@@ -24,22 +24,22 @@ PAPER = "Pappas and Androutsopoulos 2021"
 
 
 def _bert(settings: RankerSettings, encoder: nn.Module) -> nn.Module:
-    states = PairStates(*_checked(settings, encoder))
+    states = PairStates(*_check(settings, encoder))
     return DocumentRanker(states, Dense(feature_counts(settings.reading.features)[0], states.width))
 
 
 def _contextual_pdrmm(settings: RankerSettings, encoder: nn.Module) -> SentenceRanker:
-    states = WordStates(*_checked(settings, encoder))
+    states = WordStates(*_check(settings, encoder))
     pdrmm = Pdrmm(states, states.width, partial(leaky_relu, negative_slope=0.1))
     return SentenceRanker(pdrmm, sentence_head(settings))
 
 
 def _bert_sentences(settings: RankerSettings, encoder: nn.Module) -> SentenceRanker:
-    states = PairStates(*_checked(settings, encoder))
+    states = PairStates(*_check(settings, encoder))
     return SentenceRanker(states, sentence_head(settings, states.width))
 
 
-def _checked(settings: RankerSettings, encoder: nn.Module) -> tuple[Encoder, bool]:
+def _check(settings: RankerSettings, encoder: nn.Module) -> tuple[Encoder, bool]:
     """The encoder, and whether its layers are mixed."""
     assert isinstance(encoder, Encoder)
     assert settings.encoding is not None

@@ -44,14 +44,14 @@ class MatchPyramid(nn.Module):
         similarity = batch.padded(cosines(batch, batch.padded_terms(terms), words))
         # [S, filters, m, n] → [S, filters, columns, n] → [S, filters, rows, columns]
         maps = torch.relu(self.convolution(similarity[:, None]))
-        by_column = _pooled(maps, batch.lengths, self.columns)
+        by_column = _pool(maps, batch.lengths, self.columns)
         asked = batch.mask.sum(1)[batch.unit_question]
-        grid = _pooled(by_column.transpose(2, 3), asked, self.rows)
+        grid = _pool(by_column.transpose(2, 3), asked, self.rows)
         scores: Tensor = self.score(grid.flatten(1)).squeeze(1)
         return scores
 
 
-def _pooled(values: Tensor, lengths: Tensor, cells: int) -> Tensor:
+def _pool(values: Tensor, lengths: Tensor, cells: int) -> Tensor:
     """[S, a, m, b] → [S, a, cells, b]: maxima over shares of the first ``lengths`` [S] of the m places.
 
     Values are not negative. Where there are fewer places than cells, neighbours share one.

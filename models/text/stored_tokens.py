@@ -155,11 +155,11 @@ class TokensBeside:
         begins = np.where(rows > 0, ends[rows - 1], 0)
         columns = (is_stored, begins, ends[rows], arrays["checksums"][rows])
         return [
-            self._checked(arrays["records"][begin:end], checksum) if stored else None
+            self._check(arrays["records"][begin:end], checksum) if stored else None
             for stored, begin, end, checksum in zip(*(column.tolist() for column in columns), strict=True)
         ]
 
-    def _checked(self, record: Record, checksum: int) -> Record | None:
+    def _check(self, record: Record, checksum: int) -> Record | None:
         if len(record) and zlib.crc32(record.data) == checksum:
             return record
         self._warn(f"{self.path}: a record's checksum is wrong")
@@ -172,12 +172,12 @@ class TokensBeside:
                 # What is open stays mapped for threads that are reading it.
                 self._seen, self._arrays, self._warned = stamp, {}, False
                 try:
-                    self._arrays = self._opened(stamp is not None)
+                    self._arrays = self._open(stamp is not None)
                 except (ArrayFileError, OSError) as error:
                     self._warn(str(error))
             return self._arrays
 
-    def _opened(self, is_there: bool) -> dict[str, Array]:
+    def _open(self, is_there: bool) -> dict[str, Array]:
         if not is_there:
             if others := sorted(path.name for path in self.folder.glob("tokens-*.bin")):
                 self._warn(f"{self.folder}: {', '.join(others)}: not for the ranker's vocabulary")

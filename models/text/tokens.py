@@ -93,14 +93,14 @@ def cut(
     ends = np.cumsum(sentences, dtype=np.int64)
     of_documents: list[Iterable[Any]] = []
     for ids, string_ends in joined:
-        unit_ends = _reached(string_ends, np.cumsum(strings))
-        of_documents += _cut(ids, _reached(unit_ends, ends)), _cut(np.diff(unit_ends, prepend=0), ends)
+        unit_ends = _values_at(string_ends, np.cumsum(strings))
+        of_documents += _cut(ids, _values_at(unit_ends, ends)), _cut(np.diff(unit_ends, prepend=0), ends)
     places = np.arange(len(strings)) - np.repeat(ends - sentences, sentences)
     of_documents += _cut(characters, ends), _cut(places < np.repeat(titles, sentences), ends)
     return [TokenisedDocument(*arrays) for arrays in zip(*of_documents, strict=True)]
 
 
-def _reached(values: Ints, ends: Ints) -> Ints:
+def _values_at(values: Ints, ends: Ints) -> Ints:
     """[ends] what rising values have reached there: the last before each end, 0 if there is none."""
     return np.concatenate([[0], values])[ends]
 

@@ -56,7 +56,7 @@ def fit(
     run = _Run(model, [*learned_state(model)], _optimiser(model, settings), np.random.default_rng(seed))
     if state is not None:
         run.resume(state)
-    while not _finished(run.epochs, training, tuned):
+    while not _is_finished(run.epochs, training, tuned):
         begin = time.monotonic()
         number = len(run.epochs) + 1
         if encoder is not None and encoding is not None:
@@ -132,7 +132,7 @@ def _optimiser(model: nn.Module, settings: RankerSettings) -> torch.optim.Optimi
     return _OPTIMISERS[training.optimiser](groups, lr=training.learning_rate)
 
 
-def _finished(epochs: Sequence[Epoch], training: Training, tuned: Encoding | None) -> bool:
+def _is_finished(epochs: Sequence[Epoch], training: Training, tuned: Encoding | None) -> bool:
     """``tuned``: the encoder's settings, if it is trained too."""
     if not epochs:
         return False

@@ -71,14 +71,14 @@ def train_model(
         encoder = None if reader is None else reader.encoder
         model = build(settings, torch.from_numpy(vocabulary.vectors), encoder, device=device)
         if settings.training is None:
-            return Trained(model, [_measured(model, development)])
+            return Trained(model, [_measure_once(model, development)])
         questions = [_training_question(question, inputs) for question in train]
         learned = TrainingSet(questions, vocabulary)
         epochs = fit(model, settings, learned, development.measure, seed, progress, state=kept)
     return Trained(model, epochs)
 
 
-def _measured(model: nn.Module, development: Development) -> Epoch:
+def _measure_once(model: nn.Module, development: Development) -> Epoch:
     """In place of epochs, for a ranker that has nothing to learn."""
     begun = time.monotonic()
     scores, score = development.measure(model)

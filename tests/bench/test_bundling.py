@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
-from bench.bundling import quantised, used_pieces, write_compact
+from bench.bundling import quantise, used_pieces, write_compact
 from bioqa.models.encoders.compact import FILE, read_weights
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.encoders.loading import open_encoder
@@ -71,7 +71,7 @@ def test_rounding_is_within_half_a_step_of_each_row(tmp_path: Path) -> None:
         "vector": torch.randn(7, generator=generator),
         "number": torch.tensor([3]),
     }
-    stored = quantised(weights)
+    stored = quantise(weights)
     assert stored["matrix"].dtype == torch.int8
     save_file(stored, tmp_path / FILE)
     read = read_weights(tmp_path)

@@ -70,7 +70,7 @@ def test_equal_seeds_recombine_equally(file: Path) -> None:
 
 def test_a_days_file_revises_and_deletes_known_citations(file: Path, tmp_path: Path) -> None:
     update = tmp_path / "update.xml"
-    update.write_text(large.revised(file.read_text("utf-8"), range(100, 200), 20), "utf-8")
+    update.write_text(large.revise(file.read_text("utf-8"), range(100, 200), 20), "utf-8")
     events = list(MedlineFile(update))
     changed = [event.document.pmid for event in events if isinstance(event, Upsert)]
     deleted = [event.pmid for event in events if isinstance(event, Delete)]
@@ -92,7 +92,7 @@ def test_an_index_grows_in_steps_and_goes_on_after_an_interruption(
     base = make.file(tmp_path / "base.xml", range(900, 930))
     index, report = tmp_path / "index", tmp_path / "report.jsonl"
     # Within this process, which a test may not leave without a trace.
-    monkeypatch.setattr(large, "in_own_process", large_queries.measured)
+    monkeypatch.setattr(large, "in_own_process", large_queries.measure)
 
     def grow(citations: int) -> list[large.Row]:
         arguments = [

@@ -20,7 +20,7 @@ BOUNDS = ("Oracle", "Reverse document id")
 """What the papers add to their systems as an upper and a lower bound."""
 
 
-def counted() -> list[tuple[str, str]]:
+def list_counted() -> list[tuple[str, str]]:
     """Names of the experiment and of the system, of all systems of the papers, each counted once."""
     return [
         (experiment.name, system.name)

@@ -11,7 +11,7 @@ from bioqa.app.cli.experiments import PAPERS
 from bioqa.app.reports.all_systems import chart, read_all
 from bioqa.app.reports.svg import as_file
 from bioqa.models.experiments import published
-from bioqa.models.experiments.papers import EXPERIMENTS, counted
+from bioqa.models.experiments.papers import EXPERIMENTS, list_counted
 from tests.app.conftest import SAMPLE, Run
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -63,7 +63,7 @@ def test_the_kept_results_are_whole(name: str) -> None:
 def test_every_system_of_the_papers_is_in_the_table(command: Run) -> None:
     rows = json.loads(command("experiment", "all", "--json").out)
     numbered = [(row["experiment"], row["system"]) for row in rows if row["number"] is not None]
-    assert numbered == counted()
+    assert numbered == list_counted()
     assert Counter(row["experiment"] for row in rows) == {n: len(e.systems) for n, e in EXPERIMENTS.items()}
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bioqa.models.experiments.reranking import rerank_runs, reranked
+from bioqa.models.experiments.reranking import rerank, rerank_runs
 from bioqa.models.training.data import Prepared
 from tests.models.experiments.perl import needs_perl
 
@@ -10,10 +10,10 @@ pytest.importorskip("ir_measures", reason="needs the extra train")
 
 def test_only_the_best_of_a_run_change_their_order() -> None:
     own, run = np.array([0.0, 5.0, 1.0, 9.0]), np.array([4.0, 3.0, 2.0, 1.0])
-    (found,) = reranked([own], [run], depth=3)
+    (found,) = rerank([own], [run], depth=3)
     assert np.argsort(-found).tolist() == [1, 2, 0, 3]
     # Equal scores leave the run's order.
-    (same,) = reranked([np.zeros(4)], [run[::-1].copy()], depth=2)
+    (same,) = rerank([np.zeros(4)], [run[::-1].copy()], depth=2)
     assert np.argsort(-same).tolist() == [3, 2, 1, 0]
 
 

@@ -9,7 +9,7 @@ from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.scoring import train_component
 from bioqa.models.experiments.shares import Share
 from bioqa.models.experiments.systems import System
-from bioqa.models.experiments.table import joined, reference_of, table_rows
+from bioqa.models.experiments.table import join, reference_of, table_rows
 from bioqa.models.rankers.registry import settings_of
 from bioqa.models.training.sampling import sample
 from tests.models.experiments.systems import ALONE, JOINT, ONE, PIPELINE, SENTENCES
@@ -29,7 +29,7 @@ def test_a_pipeline_goes_as_far_as_both_its_parts(data: ExperimentData) -> None:
     whole = replace(SENTENCES, share=Share(dev_questions=2))
     documents = TrainedComponent(settings_of("pdrmm", **ONE), Share(candidates=2, test_questions=1))
     kept = [(component, train_component(component, data, 1)) for component in (whole, documents)]
-    (dev, of_dev), tests = joined(data, kept)
+    (dev, of_dev), tests = join(data, kept)
     assert [q.response for q in dev] == [q.response for q in sample(data.dev, 2)]
     for questions, scores in [(dev, of_dev), *tests.values()]:
         for question, of_question in zip(questions, scores, strict=True):

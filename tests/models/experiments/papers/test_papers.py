@@ -2,12 +2,12 @@ from collections import Counter
 
 from bioqa.models.experiments import document_measures, results
 from bioqa.models.experiments.components import TrainedComponent
-from bioqa.models.experiments.papers import EXPERIMENTS, SHARED, counted
+from bioqa.models.experiments.papers import EXPERIMENTS, SHARED, list_counted
 from bioqa.models.rankers.registry import ARCHITECTURES
 
 
 def test_the_papers_have_forty_four_systems() -> None:
-    systems = counted()
+    systems = list_counted()
     names = [name for _, name in systems]
     assert len(names) == len(set(names)) == 44
     assert Counter(name for name, _ in systems) == {

@@ -4,7 +4,7 @@ from bioqa.models.bundled import DEFAULT, WEIGHTS
 from bioqa.models.experiments.components import TrainedComponent
 from bioqa.models.experiments.papers.pappas_2021 import ablations, with_encoder, without_encoder
 from bioqa.models.experiments.shares import Share
-from bioqa.models.experiments.systems import changed
+from bioqa.models.experiments.systems import change_share
 from bioqa.models.rankers.registry import settings_from
 
 
@@ -38,4 +38,4 @@ def test_the_systems_of_the_paper() -> None:
 
 
 def test_a_share_is_changed_by_name() -> None:
-    assert changed(Share(candidates=5), ["candidates=0", "watched=7"]) == Share(watched=7)
+    assert change_share(Share(candidates=5), ["candidates=0", "watched=7"]) == Share(watched=7)
