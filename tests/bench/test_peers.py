@@ -45,7 +45,7 @@ def test_ratios_are_of_the_peer_over_ours() -> None:
 
 
 def test_what_is_not_there_is_said_to_be_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers, "installed", lambda package: False)
+    monkeypatch.setattr(peers, "is_installed", lambda package: False)
     options = argparse.Namespace(files=[], timed=2, url=None, encoder=None)
     with TantivyIndex.create(tmp_path / "index") as index:
         index.apply([Upsert(document(1, "Zelosis."))])
