@@ -12,7 +12,7 @@ from bioqa.app.answers.answering import Answer, LoadedRanker, Ranker, Retrieved,
 from bioqa.bioasq.domain import Document, Question, Sentence
 from bioqa.bioasq.labels import is_label
 from bioqa.indexer.medline.sentences import sentences_of
-from bioqa.indexer.search.questions.condensing import condensed, is_long, words_of
+from bioqa.indexer.search.questions.condensing import condense, is_long, words_of
 from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.models.answers.lexical import CALIBRATION, SCALE
 from bioqa.models.answers.ranking import RankedDocument
@@ -90,7 +90,7 @@ def _condensed(question: str, texts: Sequence[GivenText]) -> str:
     """The words that carry a long question, by the texts of the request: there is nothing else."""
     words = words_of(question)
     having = Counter(term for text in texts for term in set(_terms(f"{text.title} {text.text}")))
-    return condensed(words, [_terms(word) for word in words], having, len(texts))
+    return condense(words, [_terms(word) for word in words], having, len(texts))
 
 
 def _terms(text: str) -> list[str]:

@@ -37,7 +37,7 @@ class Sealing:
         return MAGIC.ljust(SEAL_BYTES - len(digest), b"\0") + digest
 
 
-def sealed(content: bytes) -> bytes:
+def seal(content: bytes) -> bytes:
     """A file's content with its seal."""
     sealing = Sealing()
     sealing.update(content)

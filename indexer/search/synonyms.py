@@ -24,7 +24,7 @@ from bioqa.system.errors import BioqaError
 from bioqa.system.formats import GZIP_MAGIC, HEAD_BYTES, refuse_packed
 from bioqa.system.jsonfile import write_bytes
 from bioqa.system.plain import require_plain
-from bioqa.system.seals import Damaged, check_seal, sealed
+from bioqa.system.seals import Damaged, check_seal, seal
 from bioqa.system.stamps import Stamp, stamp_of
 
 FILE = "synonyms.sqlite"
@@ -73,7 +73,7 @@ class Descriptor:
     trees: tuple[str, ...] = ()
     """Its places in MeSH's trees: C08.127.108 is below C08.127."""
 
-    def keyed(self) -> list[tuple[str, str]]:
+    def keyed_terms(self) -> list[tuple[str, str]]:
         """Keys (``long_key``) and terms, the first term of each key."""
         by_key = {long_key(term): term for term in reversed(self.terms)}
         by_key.pop("", None)
@@ -90,7 +90,7 @@ class Built:
 
     @classmethod
     def of(cls, written: Sequence[Descriptor]) -> "Built":
-        several = (len(keyed) for each in written if len(keyed := each.keyed()) > 1)
+        several = (len(keyed) for each in written if len(keyed := each.keyed_terms()) > 1)
         return cls(len(written), sum(several))
 
 
@@ -111,13 +111,13 @@ class Synonyms(Protocol):
 
 def synonyms_of(rows: Iterable[tuple[str, str, str]]) -> Mapping[str, Sequence[str]]:
     """What ``Synonyms.of`` gives, from a key that was asked, another term's key, and that term."""
-    found: dict[str, dict[str, str]] = {}
-    for asked, key, term in rows:
-        found.setdefault(asked, {}).setdefault(key, term)
+    terms: dict[str, dict[str, str]] = {}
+    for phrase, key, term in rows:
+        terms.setdefault(phrase, {}).setdefault(key, term)
     return {
-        asked: [*terms.values()][:MOST_TERMS]
-        for asked, terms in found.items()
-        if not any(asked in longer for longer in found if longer != asked)
+        phrase: [*others.values()][:MOST_TERMS]
+        for phrase, others in terms.items()
+        if not any(phrase in longer for longer in terms if longer != phrase)
     }
 
 
@@ -234,7 +234,7 @@ def build(source: Path, target: Path) -> Built:
     with closing(sqlite3.connect(":memory:")) as database:
         database.executescript(_TABLES)
         for number, descriptor in enumerate(read, 1):
-            rows = [(key, number, term) for key, term in descriptor.keyed()]
+            rows = [(key, number, term) for key, term in descriptor.keyed_terms()]
             database.executemany("INSERT INTO terms VALUES (?, ?, ?)", rows)
             database.execute("INSERT INTO names VALUES (?, ?)", (number, descriptor.terms[0]))
             places = [(place, number) for place in descriptor.trees]
@@ -242,7 +242,7 @@ def build(source: Path, target: Path) -> Built:
         database.executescript(_INDEXES)
         database.execute(f"PRAGMA user_version = {FORMAT}")
         database.commit()
-        write_bytes(target, sealed(database.serialize()))
+        write_bytes(target, seal(database.serialize()))
     return Built.of(read)
 
 
@@ -267,7 +267,7 @@ def descriptors(path: Path) -> Iterator[Descriptor]:
     root: etree._Element | None = None
     try:
         with path.open("rb") as plain:
-            stream = _unpacked(plain, path)
+            stream = _unpack(plain, path)
             while chunk := stream.read(_CHUNK):
                 parser.feed(chunk)
                 _refuse_fatal(parser, path)
@@ -290,7 +290,7 @@ def descriptors(path: Path) -> Iterator[Descriptor]:
         raise SynonymsError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _unpacked(plain: BinaryIO, path: Path) -> BinaryIO:
+def _unpack(plain: BinaryIO, path: Path) -> BinaryIO:
     head = plain.read(HEAD_BYTES)
     plain.seek(0)
     if head.startswith(GZIP_MAGIC):

@@ -69,8 +69,8 @@ class ElasticEvidence:
             {"bool": {"should": fuzzy, "minimum_should_match": 1}},
         )
         searches = [{"size": size, "query": _among(having, context)} for having in alternatives]
-        found = {hit["_id"]: hit for answer in self._ask(searches) for hit in answer["hits"]["hits"]}
-        return [from_source(hit["_source"]) for hit in found.values()]
+        hits = {hit["_id"]: hit for answer in self._ask(searches) for hit in answer["hits"]["hits"]}
+        return [from_source(hit["_source"]) for hit in hits.values()]
 
     def _matching(self, queries: Sequence[Mapping[str, Any]]) -> list[int]:
         """For each query, the number of documents that match it."""

@@ -56,7 +56,7 @@ from bioqa.indexer.search.elastic.queries import (
 )
 from bioqa.indexer.search.elastic.synonyms import SynonymsAlias
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.questions.condensing import condensed, is_long, words_of
+from bioqa.indexer.search.questions.condensing import condense, is_long, words_of
 from bioqa.indexer.search.questions.reading import Reading, read
 from bioqa.indexer.search.records import PMID, Described, EncodedEvent, Record, encode, pmid_number
 from bioqa.indexer.search.synonyms import Synonyms
@@ -221,7 +221,7 @@ class ElasticIndex:
     def search(
         self, question: str | Wording, size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[Candidate]:
-        if size < 1 or not (text := _cleaned(question)):
+        if size < 1 or not (text := _clean(question)):
             return []
         wanted = request(text, size, filters, self._narrower)
         with engine_errors(self.address):
@@ -237,7 +237,7 @@ class ElasticIndex:
     def search_many(
         self, questions: Sequence[str | Wording], size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[list[Candidate]]:
-        texts = [_cleaned(question) if size >= 1 else "" for question in questions]
+        texts = [_clean(question) if size >= 1 else "" for question in questions]
         candidates: dict[str | Wording, list[Candidate]] = {"": []}
         distinct = list(dict.fromkeys(text for text in texts if text))
         for begin in range(0, len(distinct), QUESTIONS_PER_REQUEST):
@@ -257,7 +257,7 @@ class ElasticIndex:
     def described(
         self, question: str | Wording | None, size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[Described]:
-        text = question if question is None else _cleaned(question)
+        text = question if question is None else _clean(question)
         if size < 1 or text == "":
             return []
         narrower = self._narrower
@@ -271,7 +271,7 @@ class ElasticIndex:
             return [described(hit["_source"]) for hit in answer["hits"]["hits"]]
 
     def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
-        text = question if question is None else _cleaned(question)
+        text = question if question is None else _clean(question)
         if text == "":
             return 0
         wanted = query(text, filters, self._narrower)
@@ -318,7 +318,7 @@ class ElasticIndex:
                 positions=False,
             )
             terms, having, total = read_term_vectors(answer.body, words)
-        return condensed(words, terms, having, total)
+        return condense(words, terms, having, total)
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         distinct = [pmid for pmid in dict.fromkeys(pmids) if PMID.fullmatch(pmid)]
@@ -547,7 +547,7 @@ def _may_pass(fault: Mapping[str, Any], address: IndexAddress) -> bool:
     return fault["type"] not in (MISSING, FORBIDDEN) and not lasting_state(fault, address.name)
 
 
-def _cleaned(question: str | Wording) -> str | Wording:
+def _clean(question: str | Wording) -> str | Wording:
     return clean(question) if isinstance(question, str) else question
 
 

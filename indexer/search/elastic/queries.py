@@ -23,7 +23,7 @@ from bioqa.indexer.search.filtering.conditions import (
     no_narrower,
 )
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.filtering.truncation import completed
+from bioqa.indexer.search.filtering.truncation import completions
 from bioqa.indexer.search.wording import Best, Every, Wording, Words, clean, texts
 
 _FIELDS: dict[Place, str] = {"title": TITLE, "text": TEXT}
@@ -104,7 +104,7 @@ def condition_query(condition: Condition, narrower: Narrower = no_narrower) -> d
 
 
 def _beginning(field: str, beginning: str) -> dict[str, Any]:
-    others = {"match": {field: {"query": " ".join(completed(beginning))}}}
+    others = {"match": {field: {"query": " ".join(completions(beginning))}}}
     return {"bool": {"should": [{"prefix": {field: beginning}}, others], "minimum_should_match": 1}}
 
 

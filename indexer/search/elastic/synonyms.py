@@ -164,7 +164,7 @@ def build(source: Path, client: Elasticsearch, address: IndexAddress) -> Built:
 
 
 def _action(index: str, number: int, descriptor: Descriptor) -> dict[str, Any]:
-    keyed = descriptor.keyed()
+    keyed = descriptor.keyed_terms()
     return {
         "_op_type": "create",
         "_index": index,

@@ -48,13 +48,13 @@ def pieces(word: str) -> list[str]:
     return plain(word.removesuffix("*")).split()
 
 
-def completed(beginning: str) -> list[str]:
+def completions(beginning: str) -> list[str]:
     """The beginning as it may go on to a whole word whose stem is shorter than itself: "vaccinat" to
     "vaccination", as "at" begins "ation"."""
-    return [beginning, *dict.fromkeys(_completed(beginning))]
+    return [beginning, *dict.fromkeys(_completions(beginning))]
 
 
-def _completed(beginning: str) -> Iterator[str]:
+def _completions(beginning: str) -> Iterator[str]:
     for ending in _ENDINGS:
         for begun in range(min(len(ending), len(beginning) - 2)):
             # Not "ing" of an "i" alone: the stem of "carding" is "card".

@@ -87,10 +87,10 @@ class SyntaxFault(BioqaError):
         self.position = position
 
     def __str__(self) -> str:
-        return f"at character {self.position + 1}: {self.message}\n{pointed(self.query, self.position)}"
+        return f"at character {self.position + 1}: {self.message}\n{point_at(self.query, self.position)}"
 
 
-def pointed(query: str, position: int, width: int = 70) -> str:
+def point_at(query: str, position: int, width: int = 70) -> str:
     """The query, or what of it is near the position, and below it a caret at the position."""
     begin = max(0, min(position - width // 2, len(query) - width))
     shown = "".join(c if c.isprintable() else " " for c in query[begin : begin + width])

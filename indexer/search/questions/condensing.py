@@ -36,7 +36,7 @@ def words_of(question: str) -> list[str]:
     return _WORD.findall(question)
 
 
-def condensed(
+def condense(
     words: Sequence[str], terms: Sequence[Sequence[str]], having: Mapping[str, int], total: int
 ) -> str:
     """The words with the highest tf × idf, in the question's order, separated by spaces.
@@ -48,9 +48,9 @@ def condensed(
     frequencies = Counter(term for of_word in terms for term in of_word)
 
     def weight(term: str) -> float:
-        found = having.get(term, 0)
-        idf = math.log1p((max(total, found) - found + 0.5) / (found + 0.5))
-        return frequencies[term] * idf if found else 0.0
+        documents = having.get(term, 0)
+        idf = math.log1p((max(total, documents) - documents + 0.5) / (documents + 0.5))
+        return frequencies[term] * idf if documents else 0.0
 
     first: dict[tuple[str, ...], int] = {}
     for position, of_word in enumerate(terms):

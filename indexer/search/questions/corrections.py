@@ -40,15 +40,15 @@ def correctable(word: str) -> bool:
     )
 
 
-def corrected(word: str, context: str, evidence: Evidence) -> str | None:
+def correct(word: str, context: str, evidence: Evidence) -> str | None:
     """The word that was probably meant, in the same case; None if there is none.
 
     ``context``: the other words of the question."""
     lower = word.lower()
-    found = _alike(lower, evidence.near(lower, context, DOCUMENTS))
-    if not found:
+    alike = _alike(lower, evidence.near(lower, context, DOCUMENTS))
+    if not alike:
         return None
-    best = min(found, key=lambda other: (found[other], other))
+    best = min(alike, key=lambda other: (alike[other], other))
     return best.capitalize() if word[0].isupper() else best
 
 

@@ -22,7 +22,7 @@ from bioqa.indexer.search.questions.abbreviations import Mention, phrases
 from bioqa.indexer.search.questions.budget import Budget, BudgetedEvidence, BudgetSpent
 from bioqa.indexer.search.questions.chunks import Chunk, cut
 from bioqa.indexer.search.questions.condensing import is_long
-from bioqa.indexer.search.questions.corrections import correctable, corrected
+from bioqa.indexer.search.questions.corrections import correct, correctable
 from bioqa.indexer.search.questions.known import KnownWords
 from bioqa.indexer.search.questions.lay_words import Names, known_names
 from bioqa.indexer.search.questions.names import Called
@@ -150,7 +150,7 @@ class _Reader:
         found = [
             (chunk, correction)
             for chunk in islice(unknown, MOST_CORRECTIONS)
-            if (correction := corrected(chunk.text, context, self._evidence)) is not None
+            if (correction := correct(chunk.text, context, self._evidence)) is not None
         ]
         # From the end, so that the places of those before stay right.
         for chunk, correction in reversed(found):

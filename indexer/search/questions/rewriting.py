@@ -142,15 +142,15 @@ def _with_possessives(question: str, texts: Sequence[str]) -> str:
 def _possessives(text: str) -> Iterator[str]:
     """The words that have 's in a text."""
     for before in text.split("'s")[:-1]:
-        if found := _LAST_LETTERS.search(before[before.rfind(" ") + 1 :]):
-            yield found.group()
+        if letters := _LAST_LETTERS.search(before[before.rfind(" ") + 1 :]):
+            yield letters.group()
 
 
 def _chosen(ways: Ways, texts: Sequence[str], changes: dict[_Change, None]) -> str:
     """The way that most documents use, as changes of the others. Names of Greek letters are preferred."""
     named = [text for text in ways.texts if not _GREEK_LETTER.search(text)] or [*ways.texts]
     if any(name in text.lower() for text in named for name in GREEK):
-        texts = [_GREEK_LETTER.sub(lambda found: GREEK_NAMES[found.group()], text) for text in texts]
+        texts = [_GREEK_LETTER.sub(lambda letter: GREEK_NAMES[letter.group()], text) for text in texts]
     by_lower = {text.lower(): text for text in reversed(named)}
     counts = {lower: sum(_has(text, lower) for text in texts) for lower in sorted(by_lower)}
     most = max(counts, key=counts.__getitem__)

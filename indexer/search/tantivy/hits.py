@@ -58,7 +58,7 @@ def worth_picking(size: int, passing: Callable[[], int], documents: int) -> bool
     return large and passing() >= PASSING * documents
 
 
-def picked(searcher: Any, schema: Any, matching: Any, passing: Any, size: int) -> list[Hit] | None:
+def pick(searcher: Any, schema: Any, matching: Any, passing: Any, size: int) -> list[Hit] | None:
     """The best ``size`` documents of those that pass, and all that tie with the last one; None if too few of
     the best of all documents pass."""
     searched = PICKED_FROM * size

@@ -21,13 +21,13 @@ from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.medline.events import Delete, Event
 from bioqa.indexer.search.base import Applied, IndexStats
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.questions.condensing import condensed, is_long, words_of
+from bioqa.indexer.search.questions.condensing import condense, is_long, words_of
 from bioqa.indexer.search.questions.reading import Reading, read
 from bioqa.indexer.search.records import PMID, Described, EncodedEvent, Record, encode, pmid_number
 from bioqa.indexer.search.synonyms import FILE, Synonyms, SynonymsFile
 from bioqa.indexer.search.tantivy.evidence import TantivyEvidence
 from bioqa.indexer.search.tantivy.folder import IndexFolder, Links
-from bioqa.indexer.search.tantivy.hits import Hit, best, both, picked, worth_picking
+from bioqa.indexer.search.tantivy.hits import Hit, best, both, pick, worth_picking
 from bioqa.indexer.search.tantivy.queries import QueryMaker
 from bioqa.indexer.search.tantivy.schema import (
     TEXT,
@@ -45,7 +45,7 @@ from bioqa.indexer.search.tantivy.segments import (
     check_checksums,
     check_footers,
     check_sizes,
-    damaged,
+    describe_damage,
 )
 from bioqa.indexer.search.wording import Wording, clean
 from bioqa.system.errors import BioqaError
@@ -207,7 +207,7 @@ class TantivyIndex:
         with tantivy_errors(self._folder.path):
             searcher = self._searcher()
             having = {term: searcher.doc_freq(TEXT, term) for term in {t for each in terms for t in each}}
-            return condensed(words, terms, having, searcher.num_docs)
+            return condense(words, terms, having, searcher.num_docs)
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         numbers = [int(pmid) for pmid in pmids if PMID.fullmatch(pmid)]
@@ -312,7 +312,7 @@ class TantivyIndex:
         if passing is None:
             return best(searcher, matching, size)
         if worth_picking(size, lambda: self._make.most(filters.condition(), searcher), searcher.num_docs):
-            hits = picked(searcher, self._schema, matching, passing, size)
+            hits = pick(searcher, self._schema, matching, passing, size)
             if hits is not None:
                 return hits
         return best(searcher, both(matching, passing), size)
@@ -455,7 +455,7 @@ def tantivy_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError, RuntimeError) as error:
-        raise BioqaError(_described(error, folder)) from error
+        raise BioqaError(_describe(error, folder)) from error
     except Undecodable as error:
         raise BioqaError(_damage(folder, f"a document cannot be decoded ({error})")) from error
     except BaseException as error:
@@ -464,7 +464,7 @@ def tantivy_errors(folder: Path) -> Iterator[None]:
         raise BioqaError(_damage(folder, f"the search engine failed ({str(error)[:200]})")) from error
 
 
-def _described(error: Exception, folder: Path) -> str:
+def _describe(error: Exception, folder: Path) -> str:
     if CANNOT_LOCK in str(error):
         return f"the index in {folder} cannot be locked: let this user write to the folder"
     if "No space left" in str(error) or "writer was killed" in str(error):
@@ -479,4 +479,4 @@ def _described(error: Exception, folder: Path) -> str:
 
 
 def _damage(folder: Path, what: str) -> str:
-    return f"{damaged(folder, what)}; `bioqa info --check` names the file"
+    return f"{describe_damage(folder, what)}; `bioqa info --check` names the file"

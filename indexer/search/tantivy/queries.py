@@ -27,7 +27,7 @@ from bioqa.indexer.search.filtering.conditions import (
     no_narrower,
 )
 from bioqa.indexer.search.filtering.filters import Filters
-from bioqa.indexer.search.filtering.truncation import completed
+from bioqa.indexer.search.filtering.truncation import completions
 from bioqa.indexer.search.records import NO_DATE
 from bioqa.indexer.search.tantivy.hits import both
 from bioqa.indexer.search.tantivy.schema import KEYS, TEXT, TITLE, analyzer
@@ -72,19 +72,19 @@ class QueryMaker:
         match wording:
             case Words(text, weight):
                 found = [
-                    self._boosted(make.term_query(self._schema, TEXT, word, "freq"), times * weight)
+                    self._boost(make.term_query(self._schema, TEXT, word, "freq"), times * weight)
                     for word, times in Counter(self.words(text)).items()
                 ]
                 return make.boolean_query([(occur.Should, each) for each in found]) if found else None
             case Every(parts, weight):
                 found = [each for part in parts if (each := self.wording(part)) is not None]
                 query = make.boolean_query([(occur.Should, each) for each in found]) if found else None
-                return self._boosted(query, weight)
+                return self._boost(query, weight)
             case Best(ways, weight):
                 found = [each for way in ways if (each := self.wording(way)) is not None]
-                return self._boosted(make.disjunction_max_query(found), weight) if found else None
+                return self._boost(make.disjunction_max_query(found), weight) if found else None
 
-    def _boosted(self, query: Any, weight: float) -> Any:
+    def _boost(self, query: Any, weight: float) -> Any:
         return query if query is None or weight == 1.0 else tantivy.Query.boost_query(query, float(weight))
 
     def phrase(self, text: str) -> Any:
@@ -167,7 +167,7 @@ class QueryMaker:
         )
 
     def _beginning(self, field: str, beginning: str) -> Any:
-        stems = dict.fromkeys(self.words(" ".join(completed(beginning))))
+        stems = dict.fromkeys(self.words(" ".join(completions(beginning))))
         others = [self._has(field, stem) for stem in stems if not stem.startswith(beginning)]
         begins = tantivy.Query.regex_query(self._schema, field, f"{re.escape(beginning)}.*")
         return self._any([begins, *others])

@@ -52,7 +52,9 @@ def check_sizes(sizes: Sizes) -> None:
         except FileNotFoundError:  # removed after a merge; what is mapped stays readable
             continue
         if found < size:
-            raise BioqaError(damaged(path.parent, f"{path.name} was truncated to {found} bytes while in use"))
+            raise BioqaError(
+                describe_damage(path.parent, f"{path.name} was truncated to {found} bytes while in use")
+            )
 
 
 def check_checksums(folder: Path) -> int:
@@ -65,11 +67,11 @@ def check_checksums(folder: Path) -> int:
         if footer is not None:
             number += 1
             if _crc(path, footer.begin) != footer.crc:
-                raise BioqaError(damaged(folder, f"{path.name} has not the content that was written"))
+                raise BioqaError(describe_damage(folder, f"{path.name} has not the content that was written"))
     return number
 
 
-def damaged(folder: Path, what: str) -> str:
+def describe_damage(folder: Path, what: str) -> str:
     """Describe a damaged index, and what to do about it."""
     return (
         f"the index in {folder} is damaged: {what}; restore the folder from a copy, or load the files into a "
@@ -103,13 +105,15 @@ def _footer(path: Path) -> _Footer | None:
             length, magic = _END.unpack(end) if len(end) == _END.size else (0, 0)
             begin = size - _END.size - length
             if magic != _MAGIC or length > _MAX_FOOTER_BYTES or begin < 0:
-                raise BioqaError(damaged(path.parent, f"{path.name} is truncated (it has {size} bytes)"))
+                raise BioqaError(
+                    describe_damage(path.parent, f"{path.name} is truncated (it has {size} bytes)")
+                )
             file.seek(begin)
             return _Footer(size, begin, int(json.loads(file.read(length))["crc"]))
     except FileNotFoundError:
         return None
     except (ValueError, LookupError, TypeError) as error:
-        raise BioqaError(damaged(path.parent, f"the end of {path.name} cannot be read")) from error
+        raise BioqaError(describe_damage(path.parent, f"the end of {path.name} cannot be read")) from error
 
 
 def _crc(path: Path, length: int) -> int:

@@ -20,7 +20,7 @@ from bioqa.indexer.search.filtering.conditions import (
     Without,
 )
 from bioqa.indexer.search.filtering.keys import keys
-from bioqa.indexer.search.filtering.truncation import completed
+from bioqa.indexer.search.filtering.truncation import completions
 from bioqa.indexer.search.tantivy.schema import analyzer
 
 _analyzer = analyzer()
@@ -41,7 +41,7 @@ def accepts(condition: Condition, document: Document) -> bool:
             return wanted <= {word for part in _texts(document, place) for _, word in _words(part)}
         case HasBeginning(place, beginning):
             words = {word for part in _texts(document, place) for _, word in _words(part)}
-            others = {*_analyzer.analyze(" ".join(completed(beginning)))}
+            others = {*_analyzer.analyze(" ".join(completions(beginning)))}
             return not words.isdisjoint(others) or any(word.startswith(beginning) for word in words)
         case HasPhrase(place, text):
             return any(_stands_in(_words(text), _words(part)) for part in _texts(document, place))

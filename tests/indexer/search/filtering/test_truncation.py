@@ -2,7 +2,7 @@
 
 import pytest
 
-from bioqa.indexer.search.filtering.truncation import completed, is_truncated, is_unmistakable, pieces
+from bioqa.indexer.search.filtering.truncation import completions, is_truncated, is_unmistakable, pieces
 from bioqa.indexer.search.tantivy.schema import analyzer
 
 
@@ -41,10 +41,10 @@ def test_a_beginning_longer_than_the_stem_finds_the_word(beginning: str, word: s
     (stem,) = analyzer().analyze(word)
     assert not stem.startswith(beginning)
     assert word.startswith(beginning)
-    assert stem in analyzer().analyze(" ".join(completed(beginning)))
+    assert stem in analyzer().analyze(" ".join(completions(beginning)))
 
 
 @pytest.mark.parametrize(("beginning", "other"), [("cardi", "card"), ("neuro", "neural"), ("gene", "gen")])
 def test_a_shorter_word_is_not_found(beginning: str, other: str) -> None:
-    stems = analyzer().analyze(" ".join(completed(beginning)))
+    stems = analyzer().analyze(" ".join(completions(beginning)))
     assert {*analyzer().analyze(other)}.isdisjoint(stems)

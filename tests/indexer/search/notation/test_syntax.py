@@ -20,7 +20,7 @@ from bioqa.indexer.search.notation.syntax import (
     SyntaxFault,
     Term,
     parse,
-    pointed,
+    point_at,
 )
 
 
@@ -83,7 +83,7 @@ def test_a_fault_is_pointed_at(query: str, position: int, word: str) -> None:
 
 
 def test_of_a_long_query_the_place_is_shown() -> None:
-    shown, caret = pointed("a" * 500 + ")" + "b" * 500, 500).splitlines()
+    shown, caret = point_at("a" * 500 + ")" + "b" * 500, 500).splitlines()
     assert len(shown) < 80
     assert shown[caret.index("^")] == ")"
 

@@ -8,7 +8,7 @@ from bioqa.indexer.search.questions.condensing import (
     LONG_TERMS,
     LONGEST_WORD,
     MOST_TERMS,
-    condensed,
+    condense,
     is_long,
     words_of,
 )
@@ -34,7 +34,7 @@ def test_rare_words_stay_before_frequent_ones_in_the_questions_order() -> None:
     words = [f"common{n}" for n in range(MOST_TERMS)] + ["Rare,"]
     terms = [[word.strip(",").lower()] for word in words]
     having = {term: 500 for (term,) in terms} | {"rare": 1}
-    kept = condensed(words, terms, having, TOTAL).split(" ")
+    kept = condense(words, terms, having, TOTAL).split(" ")
     assert kept == [*words[: MOST_TERMS - 1], "Rare,"]
 
 
@@ -42,7 +42,7 @@ def test_what_is_said_often_weighs_more_and_stays_once() -> None:
     words = [f"w{n}" for n in range(MOST_TERMS)] + ["Often", "often", "OFTEN."]
     terms = [[word.strip(".").lower()] for word in words]
     having = {term: 10 for (term,) in terms}
-    kept = condensed(words, terms, having, TOTAL).split(" ")
+    kept = condense(words, terms, having, TOTAL).split(" ")
     assert kept == [*words[: MOST_TERMS - 1], "Often"]
 
 
@@ -50,18 +50,18 @@ def test_words_that_no_document_has_go_first_and_stop_words_always() -> None:
     words = ["the", "unknown", *(f"w{n}" for n in range(MOST_TERMS))]
     terms = [[], ["unknown"], *([f"w{n}"] for n in range(MOST_TERMS))]
     having = {f"w{n}": 900 for n in range(MOST_TERMS)}
-    assert condensed(words, terms, having, TOTAL).split(" ") == words[2:]
+    assert condense(words, terms, having, TOTAL).split(" ") == words[2:]
 
 
 def test_of_stop_words_alone_something_remains() -> None:
-    assert condensed(["the"] * 99, [[]] * 99, {}, TOTAL) == " ".join(["the"] * MOST_TERMS)
+    assert condense(["the"] * 99, [[]] * 99, {}, TOTAL) == " ".join(["the"] * MOST_TERMS)
 
 
 def test_a_word_weighs_as_its_best_term_and_costs_all_of_them() -> None:
     words = ["p53-" + "-".join(map(str, range(MOST_TERMS))), "p53-dependent", "cells"]
     terms = [["p53", *map(str, range(MOST_TERMS))], ["p53", "depend"], ["cell"]]
     having = {"p53": 2, "depend": 300, "cell": 700}
-    assert condensed(words, terms, having, TOTAL) == "p53-dependent cells"
+    assert condense(words, terms, having, TOTAL) == "p53-dependent cells"
 
 
 WORDS = st.lists(st.text(alphabet="abc-", min_size=1, max_size=5), max_size=120)
@@ -72,8 +72,8 @@ def test_it_is_never_longer_than_allowed_and_nothing_is_made_up(
     words: list[str], having: dict[str, int]
 ) -> None:
     terms = [[part for part in word.split("-") if part] for word in words]
-    kept = condensed(words, terms, having, TOTAL)
-    assert kept == condensed(words, terms, having, TOTAL)
+    kept = condense(words, terms, having, TOTAL)
+    assert kept == condense(words, terms, having, TOTAL)
     if any(terms):
         assert sum(len([p for p in word.split("-") if p]) for word in kept.split()) <= MOST_TERMS
     remaining = iter(words)

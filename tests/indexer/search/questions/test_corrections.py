@@ -2,7 +2,7 @@
 
 import pytest
 
-from bioqa.indexer.search.questions.corrections import correctable, corrected
+from bioqa.indexer.search.questions.corrections import correct, correctable
 from tests.indexer.search.evidence import TextEvidence
 
 
@@ -19,22 +19,22 @@ from tests.indexer.search.evidence import TextEvidence
     ],
 )
 def test_the_nearest_word_is_meant(word: str, meant: str) -> None:
-    assert corrected(word, "", TextEvidence("aspirin, mutations and phosphorylation")) == meant
+    assert correct(word, "", TextEvidence("aspirin, mutations and phosphorylation")) == meant
 
 
 def test_of_equally_near_words_the_more_frequent_one_is_meant() -> None:
     evidence = TextEvidence("carts", "parts", times={"parts": 5})
-    assert corrected("farts", "", evidence) == "parts"
+    assert correct("farts", "", evidence) == "parts"
 
 
 def test_the_nearer_word_is_meant_however_rare() -> None:
     evidence = TextEvidence("phosphatase", "phosphatides", times={"phosphatides": 50})
-    assert corrected("phosphatasee", "", evidence) == "phosphatase"
+    assert correct("phosphatasee", "", evidence) == "phosphatase"
 
 
 @pytest.mark.parametrize("word", ["xyzzyqux", "spirins", "ztransplant"])
 def test_what_is_like_no_word_is_left_alone(word: str) -> None:
-    assert corrected(word, "", TextEvidence("aspirin", "insulin")) is None
+    assert correct(word, "", TextEvidence("aspirin", "insulin")) is None
 
 
 @pytest.mark.parametrize("word", ["aspirin", "Aspirin", "ASPIRIN"])

@@ -83,7 +83,7 @@ def test_picking_from_the_best_finds_what_filtering_all_finds(
 
 def always_picked(monkeypatch: pytest.MonkeyPatch, noted: list[bool]) -> None:
     """Have it tried whatever passes, and note whether enough of the best passed."""
-    pick = tantivy_hits.picked
+    pick = tantivy_hits.pick
 
     def noting(*arguments: Any) -> list[tantivy_hits.Hit] | None:
         hits = pick(*arguments)
@@ -91,7 +91,7 @@ def always_picked(monkeypatch: pytest.MonkeyPatch, noted: list[bool]) -> None:
         return hits
 
     monkeypatch.setattr(tantivy, "worth_picking", lambda size, passing, documents: True)
-    monkeypatch.setattr(tantivy, "picked", noting)
+    monkeypatch.setattr(tantivy, "pick", noting)
 
 
 def found(candidates: list[Candidate]) -> list[tuple[Document, Any]]:
