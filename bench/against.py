@@ -66,7 +66,7 @@ class Answered:
     milliseconds: float
     processor_milliseconds: float
     digest: str
-    """Of all documents and scores."""
+    """A hash of all documents and scores."""
 
 
 def answer_all(index_folder: Path, name: str, threads: int) -> None:

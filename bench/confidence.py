@@ -96,7 +96,7 @@ class Asked:
 
 
 def foreign_questions(part: str) -> Iterator[str]:
-    """Of the languages that have this part (train or test)."""
+    """Questions in the languages that have this part (train or test)."""
     for language in json.loads((QUESTIONS / "foreign.json").read_text(encoding="utf-8"))["languages"]:
         if wording := language.get(part):
             yield from (t.format(topic) for t in wording["templates"] for topic in wording["topics"])

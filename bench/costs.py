@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def megabytes_of(folder: Path) -> float:
-    """Of a ranker's files, those included that it shares with others."""
+    """Size of a ranker's files, those included that it shares with others."""
     config = read_config(folder)
     folders = [folder]
     if named := config.get("vocabulary"):

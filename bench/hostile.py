@@ -37,7 +37,7 @@ from bioqa.bioasq.files import read_golden
 
 WATCH_EVERY_S = 0.2
 TRIES = 3
-"""Of an ordinary question, before it counts as lost. It waits as long as a refusal says."""
+"""Attempts at an ordinary question before it counts as lost. It waits as long as a refusal says."""
 
 BODY, UPLOAD = 1_990_000, 9_900_000
 """Just below the default limits of a request and of an upload."""
@@ -100,7 +100,7 @@ class Seen:
     """What came of everything. Counters are only added to, each under the interpreter's lock."""
 
     statuses: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
-    """Of attacks, by kind; 0 where the connection was closed without an answer."""
+    """Counts of the attacks' statuses, by kind; 0: the connection was closed without an answer."""
     slowest: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Seconds that the slowest of each kind took."""
     answered: list[float] = field(default_factory=list)

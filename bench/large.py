@@ -41,7 +41,7 @@ from bioqa.indexer.medline.reader import MedlineFile
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 
 FIRST_PMID = 10_000_000
-"""Of recombined records; those of the files are below."""
+"""First PMID of recombined records; those of the files are below."""
 DELETED = 0.1
 """Deletions of a day's file, relative to its revisions."""
 

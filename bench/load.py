@@ -109,7 +109,7 @@ def processes(service: Served) -> list[psutil.Process]:
 
 
 def megabytes(service: Served) -> float:
-    """Of all its processes: what they share is counted once (proportional set size)."""
+    """Memory of all its processes; what they share is counted once (proportional set size)."""
     total = 0.0
     for process in processes(service):
         with suppress(psutil.NoSuchProcess):

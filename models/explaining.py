@@ -34,7 +34,7 @@ from bioqa.models.reranker import Reranker
 from bioqa.models.text.words import STOP_WORDS
 
 MOST_WORDS = 15
-"""Of a question, that are left out one by one: the ranker runs once for each."""
+"""Words of a question that are left out one by one: the ranker runs once for each."""
 
 SHOWN_SENTENCES = 3
 
@@ -107,7 +107,7 @@ class RankerExplanation:
     """Whether the effects of the words add up to the score: then they are its parts, exactly."""
     swaps: tuple[Swap, ...]
     first: "RankerExplanation | None" = None
-    """Of a cascade's first ranker."""
+    """What a cascade's first ranker did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +117,11 @@ class SentenceStanding:
     sentence: Sentence
     text: str
     probability: float
-    """Of the sentence alone: sigmoid(c·s + o)."""
+    """The sentence's alone: sigmoid(c·s + o)."""
     agreement: float
     """The factor for what other documents say: e^(g·(u - 1))."""
     score: float
-    """Of the selection: probability, agreement and the document's share multiplied."""
+    """The selection's: probability, agreement and the document's share multiplied."""
     rank: int | None
     selected: bool
 
@@ -232,7 +232,7 @@ def _find(ranking: Ranking, pmid: str) -> tuple[int, RankedDocument]:
 
 
 def _cascade_parts(ranker: Cascade, ranked: RankedDocument, first: RankedDocument) -> tuple[Summand, ...]:
-    """Of score = first + a·(best sentence) + b·(relevance), as ``Combination.apply`` adds them."""
+    """The summands of score = first + a·(best sentence) + b·(relevance): see ``Combination.apply``."""
     weights = ranker.combination
     best = max(ranked.sentence_scores, default=0.0) * weights.document_weight
     # What the encoder said of the document itself is not in a ranking: it is what remains.

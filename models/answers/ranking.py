@@ -23,7 +23,7 @@ class RankedDocument:
     raw_score: float | None = None
     """The ranker's own score, where ``score`` is a probability."""
     support: tuple[float, ...] = ()
-    """Of each sentence by other documents (bioqa.models.answers.agreement); empty if that is not known."""
+    """Support of each sentence by other documents (bioqa.models.answers.agreement); empty if not known."""
 
     @property
     def own_score(self) -> float:

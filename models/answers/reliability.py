@@ -49,7 +49,7 @@ class Reliability:
     """How probabilities agree with what is relevant."""
 
     bins: tuple[Bin, ...]
-    """Of equal counts, rising"""
+    """Bins of equal counts, in rising order"""
 
     @property
     def error(self) -> float:

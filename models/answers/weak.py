@@ -17,7 +17,7 @@ from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration, SelectionLimits, select
 
 SHARES = (0.02, 0.03, 0.05, 0.07, *(step / 20 for step in range(2, 19)))
-"""Of the best sentence's selection score: candidates for what a sentence must have."""
+"""Shares of the best sentence's selection score: candidates for what a sentence must have."""
 
 TOLERANCE = 0.003
 """Differences of F1 that are taken for noise: the fewest snippets are left out within it."""
@@ -37,7 +37,7 @@ def fit_margin(
 
 AGREEMENTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 LEAST_GAIN = 0.005
-"""Of F1: a smaller one, of the best of seven weights, is no gain."""
+"""Least gain in F1 that counts: the best of seven weights gains a little by chance."""
 
 
 def fit_agreement(

@@ -89,7 +89,7 @@ class CrossEncoder(nn.Module):
         return logits.sentences.float().numpy(), logits.passages.float().numpy()
 
     def forward(self, passages: Sequence[Passage], features: Tensor) -> Logits:
-        """Of passages and [S, features], independent of other passages in the batch except for rounding."""
+        """Logits of passages with [S, features]; each is independent of the others, but for rounding."""
         # The heads are small, and on the CPU.
         states = self.encoder.states([passage.input for passage in passages])[:, 0].cpu()
         # Each passage's row of [CLS] comes before those of its sentences.

@@ -74,13 +74,13 @@ class CrossSettings:
 
     frozen_layers: int = 3
     learning_rate: float = 7e-5
-    """Of the uppermost layer."""
+    """Rate of the uppermost layer."""
     layer_decay: float = 0.93
     """Each layer learns at this multiple of the rate of the one above it."""
     head_learning_rate: float = 1e-3
     questions_per_step: int = 2
     gold_documents: int = 4
-    """Of a question and step, at most."""
+    """Most that are read of a question in a step."""
     rivals: int = 3
     """Irrelevant documents of a question and step, at most."""
     passes: int = 4
@@ -291,7 +291,8 @@ def _by_document(
 def group_loss(
     groups: Sequence[QuestionGroup], sentences: Sequence[Tensor], documents: Tensor, settings: CrossSettings
 ) -> Tensor:
-    """Of the groups' documents in turn, gold ones first: their sentences' logits, and [D] their own."""
+    """The loss of a step, from logits of the groups' documents in turn, gold ones first:
+    ``sentences`` of each, and [D] ``documents``."""
     of_gold, of_rivals, of_documents = [], [], []
     place = 0
     for group in groups:
@@ -319,7 +320,7 @@ def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def document_loss(gold: Tensor, rivals: Tensor) -> Tensor:
-    """Of a question's [G] and [R] logits: softmax of each gold document against all rivals, plus
+    """Loss of a question's [G] and [R] logits: softmax of each gold document against all rivals, plus
     cross-entropy.
     """
     beside = torch.cat([gold.unsqueeze(1), rivals.expand(len(gold), -1)], dim=1)

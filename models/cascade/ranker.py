@@ -108,7 +108,7 @@ class EncoderReading:
     """The encoder's results for the documents that it read."""
 
     scores: list[Floats]
-    """Of each document's sentences; NaN for those that were not read."""
+    """Logits of each document's sentences; NaN for those that were not read."""
     relevance: list[float]
     """Logit of each document: of its best passage; 0 for a document without sentences."""
     costs: list[int]
@@ -124,7 +124,7 @@ class TunedCascade:
     combination: Combination
     speed: Speed
     calibration: Calibration
-    """Of the selection of sentences."""
+    """Scalars of the selection of sentences."""
 
 
 class Cascade:
@@ -242,7 +242,7 @@ class Cascade:
         chosen: Sequence[Ints],
         passages: Sequence[Passage],
     ) -> tuple[Floats, Floats]:
-        """Of the documents' chosen sentences, and of all passages."""
+        """Logits of the documents' chosen sentences, and of all passages."""
         if not passages:
             return np.zeros(0), np.zeros(0)
         loaded = self.first.checkpoint

@@ -94,7 +94,7 @@ def paired_test(differences: Floats, test: Test, tails: int) -> Floats:
 def _scored_runs(
     experiment: Experiment, system: System, data: ExperimentData, folder: Path
 ) -> list[ScoredRun]:
-    """Of each seed that has scores."""
+    """A run for each seed that has scores."""
     (component,) = system.components
     if isinstance(component, Untrained):
         record = {**describe(component), "parameters": 0}

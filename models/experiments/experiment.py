@@ -17,7 +17,7 @@ class Experiment:
     """A paper's comparison of systems."""
 
     name: str
-    """Of the command ``bioqa experiment NAME``, and of the file of its published results."""
+    """Names the command ``bioqa experiment NAME``, and the file of its published results."""
     title: str
     systems: tuple[System, ...]
     """The paper's, in its order."""

@@ -91,7 +91,7 @@ class Summary:
     p: Mapping[str, Mapping[str, float]]
     """By reference and measure; none of a system against itself."""
     best: Mapping[str, float] = field(default_factory=dict)
-    """Of the seed with the highest document MAP on dev, if that is what is tested."""
+    """Values of the seed with the highest document MAP on dev, if that is what is tested."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ class Found:
     """Where the question's terms are among packed ids: for units of any size."""
 
     terms: Ints
-    """Of the question, in its order."""
+    """Terms of the question, in its order."""
     distinct: Ints
     places: Ints
-    """Of the ids that are terms of the question."""
+    """Places of the ids that are terms of the question."""
     which: Ints
     """[places] which of the distinct terms it is."""
 

@@ -41,7 +41,7 @@ class Example:
     unit_counts: Ints
     """[documents] units of each"""
     features: Features
-    """Of documents, and of sentences (as many as units, or none where the units are documents)."""
+    """Features of documents, and of sentences (one row a unit, or none where units are documents)."""
     pieces: Pieces | None = None
     """For rankers over an encoder."""
     truncated: int = 0
@@ -171,7 +171,7 @@ class Packing:
 
 
 def packing_of(lengths: Tensor) -> Packing:
-    """Of units of these ``lengths`` [units], on their device."""
+    """The packing of units of these ``lengths`` [units], on their device."""
     return Packing.of(lengths.cpu().numpy()).to(lengths.device)
 
 
@@ -221,7 +221,7 @@ class Batch:
 
     @cached_property
     def packing(self) -> Packing:
-        """Of the units' words; made when it is first needed."""
+        """The packing of the units' words; made when it is first needed."""
         return packing_of(self.lengths)
 
     @cached_property

@@ -17,7 +17,7 @@ from bioqa.models.rankers.settings import Kind, RankerSettings, SentenceTraining
 
 LAYERS = 2
 SIMILARITIES = LAYERS + 1
-"""Of the word vectors, and after each convolution."""
+"""One of the word vectors, and one after each convolution."""
 
 
 class WideConvolution(nn.Module):

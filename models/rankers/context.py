@@ -41,6 +41,6 @@ class Context(nn.Module):
         return residual + torch.empty_like(states).index_copy(0, packing.order, states)
 
     def of_batch(self, batch: Batch, terms: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
-        """Of the questions' terms [B, n, width], 0 where masked, and of the units' words [words, width]."""
+        """States of questions' terms [B, n, width], 0 where masked, and of units' words [words, width]."""
         of_terms = self(terms, packing_of(batch.mask.sum(1)))
         return batch.padded_terms(of_terms), self(words, batch.packing)

@@ -27,9 +27,9 @@ from bioqa.models.rankers.settings import Kind, RankerSettings, Section, Trainin
 @dataclass(frozen=True, slots=True)
 class DeltaSettings(Section):
     layers: int = 3
-    """Of convolutions."""
+    """Number of convolutions."""
     filters: int = 256
-    """Of each layer."""
+    """Number in each layer."""
     window: int = 3
     """Words that a filter sees."""
     dropout: float = 0.2

@@ -23,7 +23,7 @@ from bioqa.models.rankers.vectors import TermGate, cosines, exact_matches
 @dataclass(frozen=True, slots=True)
 class DrmmSettings(Section):
     bins: int = 30
-    """Of a histogram; the last is that of exact matches."""
+    """Number in a histogram; the last is that of exact matches."""
     hidden: int = 5
 
     POSITIVE = ("hidden",)

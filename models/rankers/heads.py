@@ -22,7 +22,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class SentenceHeadSettings(Section):
-    """Of the MLP that joins a sentence's score with its features."""
+    """Settings of the MLP that joins a sentence's score with its features."""
 
     sentence_hidden: int = 8
     """Width of the hidden layer."""

@@ -21,9 +21,9 @@ from bioqa.models.rankers.vectors import cosines
 class MatchPyramidSettings(Section):
     filters: int = 8
     rows: int = 4
-    """Of the grid: along the question."""
+    """Height of the grid, along the question."""
     columns: int = 10
-    """Of the grid: along the document."""
+    """Width of the grid, along the document."""
     hidden: int = 128
 
     POSITIVE = ("filters", "rows", "columns", "hidden")

@@ -40,7 +40,7 @@ from bioqa.models.rankers.vectors import cosines, softmax_over_terms
 class PacrrSettings(Section):
     longest_ngram: int = 3
     filters: int = 16
-    """Of each size n×n."""
+    """Number for each size n×n."""
     strongest: int = 2
     """k: places of a row that are pooled."""
     hidden: int = 70

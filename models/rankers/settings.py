@@ -78,7 +78,7 @@ class InputReading(Section):
 
 @dataclass(frozen=True, slots=True)
 class WordReading(InputReading):
-    """Of a ranker over word vectors that reads only the first words, or unknown words too."""
+    """What a ranker over word vectors reads: only the first words, or unknown words too."""
 
     unknown_words: UnknownWords = "drop"
     """Words without a vector are dropped, have the mean of all vectors, or one random vector."""
@@ -131,7 +131,7 @@ class Training(Section):
 
 @dataclass(frozen=True, slots=True)
 class SentenceTraining(Training):
-    """Of a ranker that scores sentences: a pair's relevant document must have a relevant sentence."""
+    """How a ranker of sentences is trained: a pair's relevant document must have a relevant one."""
 
     document_weight: float = 1.0
     """Weight of the loss over documents."""

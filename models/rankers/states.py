@@ -46,7 +46,7 @@ class WordStates(_States):
     """Questions and units read alone: each word's vector is the state of its first piece."""
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Of the questions' terms, and of the units' words: [terms, width], [words, width]."""
+        """States of the questions' terms, and of the units' words: [terms, width], [words, width]."""
         texts = [p.question for p in batch.pieces] + [unit for p in batch.pieces for unit in p.units]
         singles = [self.encoder.single(text) for text in texts]
         if self.mix is None:

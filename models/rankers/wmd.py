@@ -54,7 +54,7 @@ class WordMovers(nn.Module):
         return -torch.tensor(found, dtype=terms.dtype).to(terms.device)
 
     def _distance(self, one: Floats, other: Floats, longest: float) -> float:
-        """Of two texts [words, d]; a word that occurs twice is there twice."""
+        """The distance of two texts [words, d]; a word that occurs twice is there twice."""
         if not len(one) or not len(other):
             means = [np.linalg.norm(text, axis=1).mean() for text in (one, other) if len(text)]
             return longest + sum(map(float, means))

@@ -143,7 +143,7 @@ _ENGLISH = STOP_WORDS | frozenset(
     | {"often", "mean", "much", "many", "well", "still", "yet", "upon"}
 )
 _BORROWED = frozenset({"al", "de", "der", "du", "et", "la", "le", "per", "van", "von"})
-"""Of names and of the Latin in English: they count half, too."""
+"""Words that are parts of names, or Latin in English: they count half, too."""
 
 _SETS = {code: frozenset(words.split()) for code, words in _FUNCTION_WORDS.items()}
 _CLITICS = re.compile(r"['’‘`]")

@@ -36,7 +36,7 @@ class Strings(NamedTuple):
     """The strings between the white space of several texts, in turn."""
 
     buffer: bytes
-    """Of all texts; ``KEY_BYTES`` zeros are behind the last."""
+    """All texts; ``KEY_BYTES`` zeros are behind the last."""
     starts: Ints
     """Where each string begins in the buffer."""
     lengths: Ints
@@ -45,7 +45,7 @@ class Strings(NamedTuple):
     """[texts] strings of each"""
 
     def keys(self) -> Keys:
-        """Of longer strings, the first bytes."""
+        """The strings as numbers; of longer ones, the first bytes."""
         at_each_byte: npt.NDArray[np.void] = np.ndarray(
             len(self.buffer) - KEY_BYTES + 1, f"V{KEY_BYTES}", self.buffer, strides=(1,)
         )

@@ -203,7 +203,7 @@ class Stored:
     path: Path
     documents: int
     made: int
-    """Of these documents, those that the old file did not have as they are now."""
+    """Number of those that the old file did not have as they are now."""
     bytes: int
 
 

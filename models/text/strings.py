@@ -21,7 +21,7 @@ MOST_STRINGS = 200_000
 """Known at a time; with their ids they take about 50 MB. A collection's commoner strings are fewer."""
 
 MOST_CHARACTERS = 20 * MOST_STRINGS
-"""Of all known strings together: one that a client sends may be as long as its request."""
+"""Length of all known strings together: one that a client sends may be as long as its request."""
 
 
 class Runs(NamedTuple):

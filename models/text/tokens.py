@@ -106,5 +106,5 @@ def _values_at(values: Ints, ends: Ints) -> Ints:
 
 
 def _cut(values: npt.NDArray[Any], ends: Ints) -> list[npt.NDArray[Any]]:
-    """Of each document."""
+    """Cut the values into those of each document."""
     return [values[begin:end] for begin, end in pairwise([0, *ends.tolist()])]

@@ -30,7 +30,7 @@ class Snapshot:
 
     tensors: Mapping[str, Tensor]
     values: Mapping[str, Any]
-    """Of JSON's types."""
+    """Values that JSON has."""
 
     def under(self, prefix: str) -> dict[str, Tensor]:
         """The tensors of a part, by their names in it."""

@@ -167,5 +167,5 @@ def make_checkpoint(
 
 
 def _point(epoch: Epoch) -> Mapping[str, float]:
-    """Of the learning curve."""
+    """A point of the learning curve."""
     return {"epoch": epoch.number, "loss": epoch.loss, **epoch.scores, "seconds": round(epoch.seconds, 2)}
