@@ -5,16 +5,20 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
 
+from bioqa.indexer.search.notation.syntax import SyntaxFault
+
 MAX_IDENTIFIERS = 100
 
 _SEPARATOR = r"(?:[\s,;|.]+|$)"
+_OPERATOR = re.compile(r"(?:or|and)\s+", re.IGNORECASE)
+"""Between two articles of a list."""
 _HTTP = r"(?:https?://)?"
 _NCBI = rf"{_HTTP}(?:www\.)?ncbi\.nlm\.nih\.gov"
 _END_OF_LINK = r"(?:/[^\s,;]*|[?#][^\s,;]*)?"
 
 _PATTERN = re.compile(
     rf"""(?:
-        (?:(?P<pmid_prefix>pmid)(?:\s*:)?\s*(?P<pmid>[1-9][0-9]{{0,17}}))
+        (?:(?P<pmid_prefix>pmids?)(?:\s*:)?\s*(?P<pmid>[1-9][0-9]{{0,17}}))
       | (?:(?:{_HTTP}(?:www\.)?pubmed\.(?:ncbi\.nlm\.nih\.)?gov/|{_NCBI}/(?:m/)?pubmed/
             |{_HTTP}(?:www\.)?europepmc\.org/(?:article|abstract)/med/)(?P<linked_pmid>[1-9][0-9]{{0,17}})
             {_END_OF_LINK})
@@ -38,16 +42,23 @@ class Identifier:
 
 
 def identifiers(text: str) -> tuple[Identifier, ...]:
-    """The articles that a text names, if it holds nothing else; at most ``MAX_IDENTIFIERS``."""
+    """The articles that a text names, if it holds nothing else. Raises SyntaxFault if they are more than
+    ``MAX_IDENTIFIERS``, at the first that is too many."""
     found: dict[Identifier, None] = {}
     text = text.strip().strip("<>()[]")
-    position = 0
+    position = excess = 0
     while position < len(text):
         match = _PATTERN.match(text, position)
-        if match is None or len(found) == MAX_IDENTIFIERS:
+        if match is None:
             return ()
+        if len(found) == MAX_IDENTIFIERS and not excess:
+            excess = position
         found[_identifier(match)] = None
         position = match.end()
+        if operator := _OPERATOR.match(text, position):
+            position = operator.end()
+    if len(found) > MAX_IDENTIFIERS:
+        raise SyntaxFault(f"a list may have {MAX_IDENTIFIERS} articles, not {len(found)}", text, excess)
     return tuple(found)
 
 

@@ -36,6 +36,7 @@ from bioqa.indexer.search.filtering.truncation import (
 from bioqa.indexer.search.notation.identifiers import Identifier, identifiers
 from bioqa.indexer.search.notation.syntax import (
     TAGS,
+    UNSUPPORTED,
     Beside,
     Field,
     Joined,
@@ -131,11 +132,16 @@ def _joins(left: Token, token: Token, right: Token) -> bool:
 
 
 def _is_tag(text: str, token: Token, asking: bool) -> bool:
-    if token.kind != "tag" or " ".join(token.text.lower().split()) not in TAGS or token.begin == 0:
+    name = " ".join(token.text.lower().split())
+    if token.kind != "tag" or token.begin == 0:
         return False
     # "the left atrium [LA]" explains an abbreviation.
     abbreviation = token.text.isupper()
     beside = not text[token.begin - 1].isspace()
+    if name in UNSUPPORTED:  # refused when the query is read, not taken for a word
+        return beside and not abbreviation
+    if name not in TAGS:
+        return False
     return beside and not abbreviation if asking else beside or not abbreviation
 
 

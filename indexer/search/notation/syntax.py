@@ -73,8 +73,18 @@ TAGS = {
 }
 """Tags as PubMed knows them, in lower case, and what they ask for."""
 
+UNSUPPORTED = frozenset(
+    """
+ad affl affiliation auid cn cois crdt dcom edat entrez fir gr grnt ip irad isbn issn jid lastau lr mhda nm
+nlmuid oid ot pa pg ps pubn rn sh subs tt vi vol volume issue pagination
+""".split()  # noqa: SIM905
+)
+"""Tags of PubMed for what an index does not keep."""
+
 Operator = Literal["AND", "OR", "NOT"]
 OPERATORS = ("AND", "OR", "NOT")
+
+_SIGNS: dict[str, Operator] = {"&": "AND", "&&": "AND", "|": "OR", "||": "OR"}
 
 
 class SyntaxFault(BioqaError):
@@ -140,8 +150,9 @@ class Token(NamedTuple):
     end: int
 
 
-_TAG = r"\[[^\[\]]{0,40}\](?![\w,'’-])"
-"""A tag stands behind a word: brackets with a letter behind them are part of one, as in benzo[a]pyrene."""
+_TAG = r"\[[^\[\]]{0,40}\](?!(?!(?:AND|OR|NOT)\s)[\w,'’-])"
+"""A tag stands behind a word: brackets with a letter behind them are part of one, as in benzo[a]pyrene. But
+an operator may be glued to a tag."""
 
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)
@@ -157,10 +168,17 @@ _TOKEN = re.compile(
 
 def tokens(query: str) -> Iterator[Token]:
     """Split a query. Raises SyntaxFault for a quotation mark without its partner."""
+    before = ""
     for match in _TOKEN.finditer(query):
         kind, text, (begin, end) = match.lastgroup, match[0], match.span()
+        after, before = before, before if kind == "space" else text[-1]
         if kind == "word":
-            yield Token("operator" if text in OPERATORS else "word", text, begin, end)
+            # Behind a tag or a bracket operators need no capitals: "not" as a word turns the meaning round.
+            operator = _SIGNS.get(text, text.upper()) if after in ("]", ")") else text
+            if operator in OPERATORS:
+                yield Token("operator", operator, begin, end)
+            else:
+                yield Token("word", text, begin, end)
         elif kind == "phrase":
             yield Token("phrase", " ".join(text[1:-1].split()), begin, end)
         elif kind == "tag":

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bioqa.indexer.search.notation.identifiers import MAX_IDENTIFIERS, Identifier, identifiers
+from bioqa.indexer.search.notation.syntax import SyntaxFault
 
 PMID, PMCID = Identifier("pmid", "31020319"), Identifier("pmcid", "PMC6602490")
 DOI = Identifier("doi", "10.1093/nar/gkz289")
@@ -78,7 +79,25 @@ def test_what_is_none(text: str) -> None:
 def test_there_is_a_limit() -> None:
     numbers = [str(n) for n in range(1, MAX_IDENTIFIERS + 2)]
     assert len(identifiers(" ".join(numbers[:-1]))) == MAX_IDENTIFIERS
-    assert identifiers(" ".join(numbers)) == ()
+    with pytest.raises(SyntaxFault, match="a list may have 100 articles, not 101") as raised:
+        identifiers(" ".join(numbers))
+    assert raised.value.query[raised.value.position :] == "101"
+    # What is no list is none, however many numbers it has.
+    assert identifiers(" ".join([*numbers, "monkeys"])) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PMID:12793706 OR PMID:12888704",
+        "PMID: 12793706 and 12888704",
+        "12793706 OR 12888704",
+        "PMIDs: 12793706, 12888704",
+        "12793706, or 12888704",
+    ],
+)
+def test_a_list_may_have_or_and_and(text: str) -> None:
+    assert [each.value for each in identifiers(text)] == ["12793706", "12888704"]
 
 
 @pytest.mark.parametrize("piece", ["pmid ", "https://", "10.1000/", "1 ", "pmc", "doi: ", "/", "10.1000/x. "])

@@ -177,3 +177,33 @@ def test_any_text_is_interpreted_or_a_fault(text: str) -> None:
     for mode in ("auto", "always"):
         with suppress(SyntaxFault):
             interpret(text, mode)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("diabetes[ti] not mice[ti]", "diabetes[ti] NOT mice[ti]"),
+        ("asthma[ti] or copd[ti] or wheeze[ti]", "asthma[ti] OR copd[ti] OR wheeze[ti]"),
+        ("asthma[ti] And child[ti]", "asthma[ti] AND child[ti]"),
+        ("asthma[ti] | copd[ti] || wheeze[ti]", "asthma[ti] OR copd[ti] OR wheeze[ti]"),
+        ("asthma[ti] & child[ti]", "asthma[ti] AND child[ti]"),
+        ("asthma[ti]AND child[ti]", "asthma[ti] AND child[ti]"),
+        ("(asthma[ti] or copd[ti]) not mice[ti]", "(asthma[ti] OR copd[ti]) NOT mice[ti]"),
+    ],
+)
+def test_behind_a_tag_an_operator_is_one_however_it_is_written(written: str, meant: str) -> None:
+    assert interpret(written) == interpret(meant) != None  # noqa: E711 - both, and neither None
+
+
+def test_a_word_between_words_is_no_operator() -> None:
+    one, other = interpret("signs and symptoms[ti]"), interpret("signs AND symptoms[ti]")
+    assert one is not None
+    assert one != other
+    assert interpret("benzo[a]pyrene and not mice") is None
+
+
+@pytest.mark.parametrize("tag", ["sh", "ad", "ot", "lastau", "edat"])
+def test_a_tag_for_what_no_index_keeps_is_refused_also_alone(tag: str) -> None:
+    with pytest.raises(SyntaxFault, match=rf"there is no tag \[{tag}\]"):
+        interpret(f"metabolism[{tag}]")
+    assert interpret(f"the left atrium [{tag.upper()}] of mice") is None
