@@ -75,7 +75,7 @@ TAGS = {
 
 UNSUPPORTED = frozenset(
     """
-ad affl affiliation auid cn cois crdt dcom edat entrez fir gr grnt ip irad isbn issn jid lastau lr mhda nm
+ad affl affiliation auid cn cois crdt dcom edat entrez fir gr grnt ip irad is isbn issn jid lastau lr mhda nm
 nlmuid oid ot pa pg ps pubn rn sh subs tt vi vol volume issue pagination
 """.split()  # noqa: SIM905
 )
