@@ -31,7 +31,7 @@ from bioqa.app.api import (
 from bioqa.app.api.uploads import Uploads
 from bioqa.app.http import errors
 from bioqa.app.http.compression import Compression
-from bioqa.app.http.limits import BodyLimit
+from bioqa.app.http.limits import TOGETHER, BodiesInFlight, BodyLimit
 from bioqa.app.http.methods import HeadAsGet
 from bioqa.app.http.parsers import Parsers
 from bioqa.app.http.prefix import UnderPrefix, parse_prefix
@@ -79,11 +79,14 @@ def create_app(settings: Settings | None = None, engine: Engine | None = None) -
     )
     app.state.service = service
     app.state.batches = BatchJobs(service, settings.data_dir)
-    modules = (batches, evaluation, comparing, comparing_page, citations)
-    app.state.parsers = Parsers(settings, [each.__name__ for each in modules])
+    modules = (batches, evaluation, comparing, comparing_page, documents, citations)
+    app.state.parsers = Parsers(settings, [each.__name__ for each in modules], service.engine.index)
+    service.watched.append(app.state.parsers)
     app.state.uploads = Uploads(settings.max_upload_bytes, app.state.parsers)
     uploads = dict.fromkeys(UPLOADS, settings.max_upload_bytes)
-    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others=uploads)
+    most = max(settings.max_body_bytes, settings.max_upload_bytes)
+    bodies = BodiesInFlight(TOGETHER * most, TOGETHER // 2 * most)
+    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others=uploads, bodies=bodies)
     for module in (
         search,
         explaining,

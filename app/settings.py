@@ -174,6 +174,12 @@ class Settings(BaseSettings):
     body_timeout_s: float = Field(
         default=60, gt=0, le=3600, description="Seconds that the body of a request may take to arrive."
     )
+    send_timeout_s: float = Field(
+        default=30,
+        gt=0,
+        le=3600,
+        description="Seconds within which a client must read something of a response that waits.",
+    )
     rate_per_minute: int = Field(
         default=0,
         ge=0,

@@ -4,6 +4,7 @@ Plain threads and futures, which belong to no event loop. Cancelling a future be
 removes the job from the queue.
 """
 
+import asyncio
 import math
 import threading
 import time
@@ -28,6 +29,8 @@ class QueueLimits:
     threads: int = 1
     capacity: int = 64
     """Jobs that may wait, for each priority."""
+    per_client: int | None = None
+    """Those of them that one client may have; None: no limit."""
     batch: int = 1
     """Jobs done together at most."""
 
@@ -44,6 +47,7 @@ class Ticket:
     """
 
     priority: Priority
+    client: str | None = None
     waits: bool = True
 
 
@@ -66,6 +70,7 @@ class Batcher(Generic[Task, Result]):
         self._lock = threading.Lock()
         self._queues: dict[Priority, deque[_Job[Task, Result]]] = {"interactive": deque(), "batch": deque()}
         self._waiting: Counter[Priority] = Counter()
+        self._of_client: Counter[tuple[Priority, str]] = Counter()
         self._running = 0
         self._passed_over = 0
         self._refusal: Exception | None = None
@@ -92,17 +97,24 @@ class Batcher(Generic[Task, Result]):
         """Estimated wait of a job that enters now, from the recent time per job."""
         return self._seconds * (self.waiting + self._running) / self._limits.threads
 
-    def full(self, priority: Priority) -> bool:
+    def full(self, priority: Priority, client: str | None = None) -> bool:
+        most = self._limits.per_client
+        if client is not None and most is not None and self._of_client[priority, client] >= most:
+            return True
         return self._waiting[priority] >= self._limits.capacity
 
     @contextmanager
-    def enter(self, priority: Priority, *, even_if_full: bool = False) -> Iterator[Ticket]:
+    def enter(
+        self, priority: Priority, *, client: str | None = None, even_if_full: bool = False
+    ) -> Iterator[Ticket]:
         """Hold a ticket; leaving the context cancels its jobs that have not begun. Raises AtCapacity."""
         with self._lock:
-            if not even_if_full and self.full(priority):
+            if not even_if_full and self.full(priority, client):
                 raise AtCapacity
             self._waiting[priority] += 1
-        ticket = Ticket(priority)
+            if client is not None:
+                self._of_client[priority, client] += 1
+        ticket = Ticket(priority, client)
         try:
             yield ticket
         finally:
@@ -210,6 +222,22 @@ class Batcher(Generic[Task, Result]):
         if ticket.waits:
             ticket.waits = False
             self._waiting[ticket.priority] -= 1
+            if ticket.client is not None:
+                self._of_client[ticket.priority, ticket.client] -= 1
+                if not self._of_client[ticket.priority, ticket.client]:
+                    del self._of_client[ticket.priority, ticket.client]
+
+
+async def result_of(future: "Future[Result]", within_s: float | None) -> Result:
+    """Wait for a result; work that has begun may take longer. Raises TimeoutError, having cancelled it."""
+    waiting = asyncio.wrap_future(future)
+    try:
+        await asyncio.wait({waiting}, timeout=within_s)
+        if not waiting.done() and future.cancel():
+            raise TimeoutError
+        return await waiting
+    finally:
+        waiting.cancel()
 
 
 def whole_seconds(seconds: float) -> int:

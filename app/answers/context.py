@@ -8,6 +8,9 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
 """Of its trace, in hexadecimal, if traces are made."""
 
+client: ContextVar[str | None] = ContextVar("client", default=None)
+"""Who sent it: a key or a network, as limits count them."""
+
 Origin = tuple[str | None, str | None]
 """Both, to be carried into another process."""
 

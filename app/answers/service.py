@@ -11,7 +11,15 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from bioqa.app.answers.answering import Answer, IndexUnavailable, LoadedRanker, SearchOptions
-from bioqa.app.answers.batching import AtCapacity, Batcher, Priority, QueueLimits, Ticket, whole_seconds
+from bioqa.app.answers.batching import (
+    AtCapacity,
+    Batcher,
+    Priority,
+    QueueLimits,
+    Ticket,
+    result_of,
+    whole_seconds,
+)
 from bioqa.app.answers.engine import Engine, RankingTask
 from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
 from bioqa.app.answers.reranking import GivenText
@@ -91,7 +99,7 @@ class Service:
         self.watched: list[Watched] = []
         """Background tasks, and other parts, without which the service is not ready."""
         self.draining = False
-        limits = QueueLimits(engine.count, settings.queue_capacity, engine.together)
+        limits = QueueLimits(engine.count, settings.queue_capacity, batch=engine.together)
         self.queue: Batcher[RankingTask, Answer] = Batcher(engine.answer, limits)
         self._requests = 0
         self._explanations = 0
@@ -296,17 +304,11 @@ class Service:
 
     async def _answer(self, ticket: Ticket, task: RankingTask, timeout_s: float | None) -> Answer:
         """Wait for an answer; work that has begun may take longer than the time limit. Raises TimedOut."""
-        future = self.queue.submit(ticket, task)
-        waiting = asyncio.wrap_future(future)
         try:
-            await asyncio.wait({waiting}, timeout=timeout_s)
-            if not waiting.done() and future.cancel():
-                raise TimedOut(
-                    "the time for this question was over before it could be ranked", self._retry_after_s()
-                )
-            return await waiting
-        finally:
-            waiting.cancel()
+            return await result_of(self.queue.submit(ticket, task), timeout_s)
+        except TimeoutError as error:
+            late = "the time for this question was over before it could be ranked"
+            raise TimedOut(late, self._retry_after_s()) from error
 
     def _retry_after_s(self) -> int:
         return whole_seconds(self.queue.wait_s)

@@ -31,6 +31,9 @@ STEADY_S = 30.0
 STARTING_S = 600.0
 """A process that is not ready by then is given up; large rankers take a minute on a busy machine."""
 
+NOT_STARTED = "no process was started"
+STARTING = "the processes are starting"
+
 log = logging.getLogger("bioqa")
 
 Task = TypeVar("Task")
@@ -89,7 +92,7 @@ class Workers(Generic[Task, Result]):
         self._starting = 0
         self._deaths = 0  # in a row
         self._closed = True
-        self._why = "no process was started"
+        self._why = NOT_STARTED
 
     @property
     def ready(self) -> int:
@@ -108,7 +111,7 @@ class Workers(Generic[Task, Result]):
             if not self._closed:
                 return
             self._closed = False
-            self._why = "the processes are starting"
+            self._why = STARTING
         if wait:
             self._add(_Process(self._start, self.name))
         for _ in range(self.count - self.ready):

@@ -255,12 +255,13 @@ def a_batch(batch: KnownBatch, batches: CurrentBatches) -> BatchDetails:
                 "text/plain": {"schema": {"type": "string"}},
             },
         },
-        **documented(404, 409, 422, 503),
+        **documented(404, 409, 422, 429, 503),
     },
 )
-def the_submission(
+async def the_submission(
     batch: KnownBatch,
     batches: CurrentBatches,
+    uploads: CurrentUploads,
     format: Annotated[
         Literal["bioasq", "trec"],
         Query(description="A BioASQ submission, or a TREC run of the documents with the ranker's scores."),
@@ -270,9 +271,9 @@ def the_submission(
     degraded = {DEGRADED_HEADER: str(batch.counts.degraded)} if batch.counts.degraded else {}
     try:
         if format == "trec":
-            text = "".join(f"{line}\n" for line in batches.run(batch))
+            text = "".join(f"{line}\n" for line in await uploads.work(batches.run, batch))
             return PlainTextResponse(text, headers=degraded | _attachment(f"run-{batch.id}.txt"))
-        file = batches.submission(batch)
+        file = await uploads.work(batches.submission, batch)
         named = degraded | _attachment(f"submission-{batch.id}.json")
         return Response(file, media_type="application/json", headers=named)
     except NoSubmission as error:

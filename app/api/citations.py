@@ -13,7 +13,7 @@ from bioqa.app.api.documents import PMID
 from bioqa.app.exports.formats import FORMATS
 from bioqa.app.http.errors import documented
 from bioqa.app.http.parsers import Parsers, checked_route
-from bioqa.bioasq.domain import Document
+from bioqa.indexer.search.base import SearchIndex
 
 MOST = 1000
 """Citations of one request."""
@@ -86,19 +86,19 @@ async def many_citations(
 
 async def cited(request: Request, pmids: Sequence[str], format: str) -> Response:
     """Return the citations as a file, in that order. Raises 404, naming the PMIDs that the index lacks."""
-    service: Service = request.app.state.service
     unique = list(dict.fromkeys(pmids))
-    found = await run_in_threadpool(service.documents, unique)
-    if missing := [pmid for pmid in unique if pmid not in found]:
-        more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
-        raise HTTPException(404, f"not in the index: {', '.join(missing[:MOST_NAMED])}{more}")
-    documents = [found[pmid] for pmid in unique]
-    if len(documents) <= FEW:
-        content = await run_in_threadpool(written, format, documents)
+    if len(unique) <= FEW:
+        service: Service = request.app.state.service
+        content = await run_in_threadpool(
+            service.engine.index.ask, lambda index: written(index, format, unique)
+        )
     else:
         # A thousand citations in a style take two seconds, in which nothing else would be answered.
         parsers: Parsers = request.app.state.parsers
-        content = await parsers.run(written, format, documents)
+        content = await parsers.look_up(written, format, unique)
+    if not isinstance(content, bytes):
+        more = f" and {len(content) - MOST_NAMED} more" if len(content) > MOST_NAMED else ""
+        raise HTTPException(404, f"not in the index: {', '.join(content[:MOST_NAMED])}{more}")
     name = f"pubmed-{unique[0]}" if len(unique) == 1 else f"pubmed-{len(unique)}-articles"
     return Response(
         content,
@@ -107,6 +107,11 @@ async def cited(request: Request, pmids: Sequence[str], format: str) -> Response
     )
 
 
-def written(format: str, documents: Sequence[Document]) -> bytes:
-    """Write citations; a function of this module, so that another process can call it."""
-    return FORMATS[format].write(documents).encode()
+def written(index: SearchIndex, format: str, pmids: Sequence[str]) -> bytes | list[str]:
+    """Write citations, or name the PMIDs that the index lacks; a function of this module, so that another
+    process can call it.
+    """
+    found = index.get(pmids)
+    if missing := [pmid for pmid in pmids if pmid not in found]:
+        return missing
+    return FORMATS[format].write([found[pmid] for pmid in pmids]).encode()

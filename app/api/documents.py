@@ -1,14 +1,17 @@
 """Look up citations in the index."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Path, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from starlette.concurrency import run_in_threadpool
 
 from bioqa.app.answers.service import CurrentService
 from bioqa.app.http.errors import documented
-from bioqa.app.http.parsers import checked_route
+from bioqa.app.http.parsers import CurrentParsers, checked_route
 from bioqa.app.http.schemas import StoredDocument, StoredDocuments, stored_document
+from bioqa.indexer.search.base import SearchIndex
 
 PMID = r"^[1-9][0-9]{0,17}$"
 MAX_PMIDS = 500
@@ -37,6 +40,10 @@ router = APIRouter(tags=["documents"], route_class=checked_route(DocumentsReques
 EXAMPLES: dict[str, Any] = {"two citations": {"value": {"pmids": ["90000001", "90000002"]}}}
 
 
+FEW = 20
+"""Documents that are looked up and written in this process."""
+
+
 # Not async: lookups are quick but block, so they run in the framework's threads.
 @router.get("/v1/documents/{pmid}", responses=documented(404, 422, 503))
 def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
@@ -47,16 +54,28 @@ def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
     return stored_document(document)
 
 
-@router.post("/v1/documents", response_model=StoredDocuments, responses=documented(400, 413, 415, 422, 503))
-def many_documents(
-    asked: Annotated[DocumentsRequest, Body(openapi_examples=EXAMPLES)], service: CurrentService
+@router.post(
+    "/v1/documents", response_model=StoredDocuments, responses=documented(400, 413, 415, 422, 429, 503)
+)
+async def many_documents(
+    asked: Annotated[DocumentsRequest, Body(openapi_examples=EXAMPLES)],
+    service: CurrentService,
+    parsers: CurrentParsers,
 ) -> Response:
     """Return citations as they are indexed, in the order of the request; unknown PMIDs are named."""
     pmids = list(dict.fromkeys(asked.pmids))
-    found = service.documents(pmids)
+    if len(pmids) <= FEW:
+        content = await run_in_threadpool(service.engine.index.ask, lambda index: written(index, pmids))
+    else:
+        content = await parsers.look_up(written, pmids)
+    return Response(content, media_type="application/json")
+
+
+def written(index: SearchIndex, pmids: Sequence[str]) -> bytes:
+    """Write documents as JSON; a function of this module, so that another process can call it."""
+    found = index.get(pmids)
     answer = StoredDocuments(
         documents=[stored_document(found[pmid]) for pmid in pmids if pmid in found],
         missing=[pmid for pmid in pmids if pmid not in found],
     )
-    # Written here, in a thread: the framework would write it in the event loop.
-    return Response(answer.model_dump_json(), media_type="application/json")
+    return answer.model_dump_json().encode()

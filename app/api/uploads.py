@@ -1,14 +1,14 @@
 """Uploaded files: a JSON body, or the files of a form, which may be gzipped."""
 
-import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+import logging
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request
 from starlette.datastructures import UploadFile
 
+from bioqa.app.answers.refusals import RETRY_AFTER_S, Refused
 from bioqa.app.http.errors import BadBody, FieldError
 from bioqa.app.http.parsers import Parsers
 from bioqa.system.errors import BioqaError
@@ -20,7 +20,7 @@ JSON = "application/json"
 MOST_PARTS = 8
 LONGEST_NAME = 200
 
-Result = TypeVar("Result")
+log = logging.getLogger("bioqa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,11 @@ class Upload:
     """The files' own names, as far as they can be shown, by the fields' names."""
     max_bytes: int = 10_000_000
     """Of a gzip file, unpacked."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.body or b"") + sum(map(len, self.files.values()))
 
     def json(self) -> object:
         """Raises BadBody."""
@@ -64,7 +69,8 @@ class Uploads:
     def __init__(self, max_bytes: int, parsers: Parsers) -> None:
         self._max_bytes = max_bytes
         self.parse = parsers.run
-        self._threads = ThreadPoolExecutor(2, thread_name_prefix="uploads")
+        self.work = parsers.store
+        """For what waits for the disk; ``parse`` is for what computes."""
 
     async def receive(self, request: Request, repeated: Collection[str] = ()) -> Upload:
         """Read a request's body. Raises BadBody, and HTTPException for an unsupported content type.
@@ -77,10 +83,6 @@ class Uploads:
         if kind == FORM:
             return await self._form(request, repeated)
         raise HTTPException(415, f"the body must be {JSON} or {FORM}, as its Content-Type says")
-
-    async def work(self, what: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function in a thread, for what waits for the disk; ``parse`` is for what computes."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, what, *arguments)
 
     async def _form(self, request: Request, repeated: Collection[str]) -> Upload:
         files, texts, names = {}, {}, {}
@@ -101,6 +103,11 @@ class Uploads:
             if error.status_code == 400:
                 raise BadBody(f"the form cannot be read: {error.detail}") from error
             raise
+        except OSError as error:
+            # Files of a form wait in TMPDIR. The full disk is not the client's fault, and passes.
+            log.error("the files of a form cannot be stored: %s", error)
+            detail = "the files of a form cannot be stored at the moment; see the service's log"
+            raise Refused(detail, RETRY_AFTER_S) from error
         except ValueError as error:  # the given charset cannot decode the names
             raise BadBody("the form cannot be read") from error
         return Upload(files=files, texts=texts, names=names, max_bytes=self._max_bytes)

@@ -1,24 +1,41 @@
 """HTTP/1.1 as uvicorn speaks it, with bounds on connections and on how long a request may take to arrive.
 
-uvicorn times out connections that are idle between requests, and no others: one that never sends a byte, or
-never the end of its headers or body, stays for good, before any key is asked for. And once the process has no
-file descriptors left, no probe gets through. So a request has to arrive in time, an address has a limited
-number of connections, and a new connection takes the place of the one that has been idle longest when all
-are used up.
+uvicorn times out connections that are idle between requests, and no others: one that never sends a byte,
+never the end of its headers or body, or never reads its response, stays for good, before any key is asked
+for. And once the process has no file descriptors left, no probe gets through. So a request has to arrive in
+time, its response has to get away, and a network has a limited number of connections. When all are used up, a
+new connection takes the place of the one that has been idle longest, or else of the one that has waited
+longest for its client to read; some more are kept for probes.
 """
 
 import asyncio
 import logging
 import resource
+import socket
 from collections import Counter
 from collections.abc import Container
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import h11
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
+
+from bioqa.app.http.clients import network
+
+PROBES_AT_ONCE = 16
+"""Connections beyond the limit, for probes alone."""
+
+PROBES = tuple(f"{method} {path} ".encode() for method in ("GET", "HEAD") for path in ("/healthz", "/readyz"))
+
+FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 26\r\n"
+    b"retry-after: 5\r\nconnection: close\r\n\r\ntoo many connections open\n"
+)
+
+UNSENT_BYTES = 65_536
 
 RESERVED_DESCRIPTORS = 128
 """For the index's segments, batches, logs and pipes, beside connections."""
@@ -35,6 +52,8 @@ class ConnectionLimits:
     """Until a request's headers are there, from the connection's start or a later request's first byte."""
     body_s: float = 60.0
     """From there to the end of its body."""
+    send_s: float = 30.0
+    """Within which something of a response that waits must get away."""
 
     def within_descriptors(self) -> "ConnectionLimits":
         """With no more connections than the process may open descriptors for."""
@@ -42,8 +61,7 @@ class ConnectionLimits:
         if soft < hard:
             soft = min(hard, max(soft, self.connections + RESERVED_DESCRIPTORS))
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        most = max(1, min(self.connections, soft - RESERVED_DESCRIPTORS))
-        return ConnectionLimits(most, self.per_address, self.headers_s, self.body_s)
+        return replace(self, connections=max(1, min(self.connections, soft - RESERVED_DESCRIPTORS)))
 
 
 class Connections:
@@ -57,40 +75,48 @@ class Connections:
         self.dropped = 0
         """Idle connections closed to make room for new ones."""
         self.timed_out = 0
-        """Requests that did not arrive in time."""
+        """Requests that did not arrive in time, and responses that did not get away."""
         self._proxies = proxies
-        self._of_address: Counter[str] = Counter()
+        self._of_network: Counter[str] = Counter()
         self._open: set[BoundedProtocol] = set()
         self._idle: dict[BoundedProtocol, None] = {}
         """Those without a whole request, longest idle first."""
+        self._unread: dict[BoundedProtocol, None] = {}
+        """Those whose client does not read its response, longest first."""
 
     def __len__(self) -> int:
         return len(self._open)
 
     def admit(self, connection: "BoundedProtocol", address: str | None) -> bool:
-        """Whether there is room for it; an idle one may be closed to make some."""
+        """Whether there is room for it; one that does nothing may be closed to make some."""
+        counted = None if address is None else network(address)
         if (
-            address is not None
+            counted is not None
             and address not in self._proxies
-            and self._of_address[address] >= self.limits.per_address
+            and self._of_network[counted] >= self.limits.per_address
         ):
             self.refused += 1
-            log.warning("connections refused: %s has %d open", address, self.limits.per_address)
+            log.warning("connections refused: %s has %d open", counted, self.limits.per_address)
             return False
         if len(self._open) >= self.limits.connections:
-            longest = next(iter(self._idle), None)
-            if longest is None:
-                self.refused += 1
-                log.warning("connections refused: %d are open, all at work", len(self._open))
-                return False
+            self._make_room()
+        if len(self._open) >= self.limits.connections + PROBES_AT_ONCE:
+            self.refused += 1
+            log.warning("connections refused: %d are open, all at work", len(self._open))
+            return False
+        connection.for_probes = len(self._open) >= self.limits.connections
+        self._open.add(connection)
+        self._idle[connection] = None
+        if counted is not None:
+            self._of_network[counted] += 1
+        return True
+
+    def _make_room(self) -> None:
+        longest = next(iter(self._idle), None) or next(iter(self._unread), None)
+        if longest is not None:
             self.dropped += 1
             longest.drop()
             self.leave(longest, longest.address)
-        self._open.add(connection)
-        self._idle[connection] = None
-        if address is not None:
-            self._of_address[address] += 1
-        return True
 
     def leave(self, connection: "BoundedProtocol", address: str | None) -> None:
         """Has no effect on one that was not admitted, or has left."""
@@ -98,10 +124,12 @@ class Connections:
             return
         self._open.discard(connection)
         self._idle.pop(connection, None)
+        self._unread.pop(connection, None)
         if address is not None:
-            self._of_address[address] -= 1
-            if not self._of_address[address]:
-                del self._of_address[address]
+            counted = network(address)
+            self._of_network[counted] -= 1
+            if not self._of_network[counted]:
+                del self._of_network[counted]
 
     def busy(self, connection: "BoundedProtocol") -> None:
         self._idle.pop(connection, None)
@@ -109,6 +137,13 @@ class Connections:
     def idle(self, connection: "BoundedProtocol") -> None:
         if connection in self._open:
             self._idle[connection] = None
+
+    def unread(self, connection: "BoundedProtocol", *, is_unread: bool) -> None:
+        """Note whether a part of its response waits for the client to read."""
+        if not is_unread:
+            self._unread.pop(connection, None)
+        elif connection in self._open:
+            self._unread.setdefault(connection)
 
 
 class BoundedProtocol(H11Protocol):
@@ -131,6 +166,11 @@ class BoundedProtocol(H11Protocol):
         """What has to arrive before the deadline: "headers", "body", or nothing."""
         self._began = False
         """Whether anything arrived of what has to."""
+        self.for_probes = False
+        """Whether it is beyond the limit, and may only ask for a probe."""
+        self._sending: asyncio.TimerHandle | None = None
+        self._waiting_bytes = 0
+        """Of responses, for the client to read them, when that was last looked at."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -138,26 +178,58 @@ class BoundedProtocol(H11Protocol):
         if not self._all.admit(self, self.address):
             transport.abort()
             return
+        # Otherwise the kernel takes megabytes for a slow client at a time, and nothing seems to get away.
+        with suppress(AttributeError, OSError):  # not on this system
+            connected = transport.get_extra_info("socket")
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
         self._await("headers")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._await("")
+        if self._sending is not None:
+            self._sending.cancel()
         self._all.leave(self, self.address)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self.for_probes and not data.startswith(PROBES):
+            self._all.refused += 1
+            self.transport.write(FULL)
+            self.transport.close()
+            return
         if not self._awaits and self._waits_for_request():
             self._await("headers")
         self._began = True
         super().data_received(data)
         self._look()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_sending()
+
     def on_response_complete(self) -> None:
+        self._watch_sending()
         # What it does first may begin with the next request, if that is here already.
         super().on_response_complete()
         if self._waits_for_request():
             self._all.idle(self)
         self._look()
+
+    def _watch_sending(self) -> None:
+        """Close the connection if nothing of what waits to be sent gets away in time."""
+        waiting = self.transport.get_write_buffer_size()
+        self._all.unread(self, is_unread=waiting > 0)
+        if waiting and self._sending is None:
+            self._waiting_bytes = waiting
+            self._sending = self.loop.call_later(self._all.limits.send_s, self._look_at_sending)
+
+    def _look_at_sending(self) -> None:
+        self._sending = None
+        if 0 < self._waiting_bytes <= self.transport.get_write_buffer_size():
+            self._all.timed_out += 1
+            self.transport.abort()
+        else:
+            self._watch_sending()
 
     def drop(self) -> None:
         """Close it without a word: it holds no whole request."""

@@ -126,6 +126,7 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
         settings.max_connections_per_address,
         settings.header_timeout_s,
         settings.body_timeout_s,
+        settings.send_timeout_s,
     )
     proxies = {address.strip() for address in settings.trusted_proxies.split(",")}
     connections = Connections(limits.within_descriptors(), proxies)

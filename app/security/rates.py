@@ -1,6 +1,5 @@
 """Rate limits: a token bucket for each key, or for each address where there are no keys."""
 
-import ipaddress
 import math
 import time
 from collections import OrderedDict
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bioqa.app.http.clients import client_of
 from bioqa.app.http.errors import problem
 from bioqa.app.security.keys import ApiKey
 
@@ -82,7 +82,7 @@ class RateLimit:
         rate = _rate(key, self.default)
         if rate is None:
             return await self.app(scope, receive, send)
-        taken = self.buckets.take(f"key {key.name}" if key else f"address {_network(scope)}", rate)
+        taken = self.buckets.take(client_of(scope), rate)
         wait_s = math.ceil(taken.wait_s)
         limits = {
             "RateLimit-Policy": f'"requests";q={rate.per_minute};w=60',
@@ -108,15 +108,3 @@ def _rate(key: ApiKey | None, default: Rate | None) -> Rate | None:
     if per_minute is None:
         return None  # a burst alone limits nothing
     return Rate(per_minute, key.burst or (default.burst if default else per_minute))
-
-
-def _network(scope: Scope) -> str:
-    """Return the client's address; for IPv6 its /64 network, all of which one client can use."""
-    host = (scope.get("client") or ("unknown", 0))[0]
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return str(host)
-    if isinstance(address, ipaddress.IPv4Address):
-        return str(address)
-    return str(address.ipv4_mapped or ipaddress.ip_network((int(address) >> 64 << 64, 64)))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import nbib
@@ -83,24 +84,24 @@ def test_what_cannot_be_cited(client: TestClient, asked: dict[str, object], fiel
 
 
 def test_many_citations_are_written_in_another_process(
-    answerer: Answerer, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    answerer: Answerer, engine: Engine, index_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called = []
-    run = Parsers.run
+    look_up = Parsers.look_up
 
     async def counting(self: Parsers, what: Callable[..., Any], *arguments: Any) -> Any:
         called.append(what)
-        return await run(self, what, *arguments)
+        return await look_up(self, what, *arguments)
 
-    monkeypatch.setattr(Parsers, "run", counting)
+    monkeypatch.setattr(Parsers, "look_up", counting)
     pmids = [str(90_000_001 + n) for n in range(FEW + 1)]
-    with TestClient(create_app(Settings(ranking_processes=1), engine)) as served:
+    settings = Settings(ranking_processes=1, index=str(index_folder))
+    with TestClient(create_app(settings, engine)) as served:
         for count in (FEW, FEW + 1):
+            expected = written(answerer.index, "vancouver", pmids[:count])
             asked = {"pmids": pmids[:count], "format": "vancouver"}
-            assert served.post("/v1/citations", json=asked).text == written_here(pmids[:count], answerer)
-    assert called == [written]
-
-
-def written_here(pmids: list[str], answerer: Answerer) -> str:
-    found = answerer.index.get(pmids)
-    return written("vancouver", [found[pmid] for pmid in pmids]).decode()
+            assert served.post("/v1/citations", json=asked).content == expected
+        assert called == [written]
+        several = served.post("/v1/documents", json={"pmids": pmids})
+        assert [each["pmid"] for each in several.json()["documents"]] == pmids
+    assert len(called) == 2

@@ -1,5 +1,6 @@
 """POST /v1/rerank: texts of the request in order, in the shape that rerank clients know."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -282,3 +283,30 @@ def test_fields_to_rank_by_are_text_and_title_and_others_are_refused(client: Tes
     problem = is_problem(refused, 422)
     assert fields(problem) == ["rank_fields[0]", "rank_fields[1]"]
     assert "text or title" in problem["detail"]
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize(
+    ("documents", "more", "field"),
+    [
+        (["a", "\ud83d"], {}, "documents[1]"),
+        ([{"text": "a", "title": "b\udc00"}], {}, "documents[0].title"),
+        (["a"], {"nobody\ud83d": 1}, "nobody?"),
+        (["a"], {"model": "\ud83dlexical"}, "model"),
+    ],
+)
+def test_half_a_character_is_named_wherever_it_is(
+    client: TestClient, documents: list[object], more: dict[str, object], field: str, long: bool
+) -> None:
+    documents = [*documents, "x" * 10_000] if long else documents
+    content = json.dumps({"query": "Better?", "documents": documents, **more}).encode()
+    response = client.post("/v1/rerank", content=content, headers={"Content-Type": "application/json"})
+    problem = is_problem(response, 422)
+    assert fields(problem) == [field]
+    assert "half a character" in problem["detail"]
+
+
+def test_an_emoji_is_no_half(client: TestClient) -> None:
+    content = json.dumps({"query": "Better?", "documents": ["\U0001f9ec", "\\\\ud83d"]}).encode()
+    response = client.post("/v1/rerank", content=content, headers={"Content-Type": "application/json"})
+    assert response.status_code == 200

@@ -1,12 +1,14 @@
 """Files over HTTP, as JSON or as a form's files."""
 
 import bz2
+import errno
 import gzip
 import json
 import lzma
 
 import pytest
 from fastapi.testclient import TestClient
+from starlette.datastructures import UploadFile
 
 from tests.app.api.uploading import PATH, upload
 from tests.app.requests import BODY, TESTSET, is_problem
@@ -86,3 +88,15 @@ def test_a_file_s_name_is_kept_without_its_folder(idle: TestClient, sent: str, k
     taken = idle.post(PATH, files=upload(json.dumps(TESTSET).encode(), sent)).json()
     assert taken["file_name"] == kept
     assert idle.post(PATH, json=TESTSET).json()["file_name"] is None
+
+
+def test_files_that_cannot_be_stored_are_no_fault_of_the_client(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(self: object, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(UploadFile, "write", full)
+    response = client.post("/v1/bioasq/validate", files={"submission": b"{}"})
+    assert "cannot be stored" in is_problem(response, 503)["detail"]
+    assert int(response.headers["retry-after"]) > 0

@@ -1,5 +1,6 @@
 """Bodies that are too large, and packed ones."""
 
+import asyncio
 import gzip
 import json
 import zlib
@@ -10,7 +11,9 @@ from fastapi import HTTPException, Request, Response
 from fastapi.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from bioqa.app.http.limits import BodyLimit
+from bioqa.app.http import limits
+from bioqa.app.http.errors import BadBody
+from bioqa.app.http.limits import FREE_BYTES, BodiesInFlight, BodyLimit
 from tests.app.requests import BODY, TESTSET, is_problem
 
 
@@ -31,7 +34,8 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
     await Response(str(len(body)))(scope, receive, send)
 
 
-LIMITED = TestClient(BodyLimit(echo, max_bytes=10, others={"/files": 100}))
+ROOM = BodiesInFlight(10**9, 10**9)
+LIMITED = TestClient(BodyLimit(echo, max_bytes=10, others={"/files": 100}, bodies=ROOM))
 
 
 @pytest.mark.parametrize(("path", "most"), [("/", 10), ("/files", 100), ("/files/more", 10)])
@@ -57,7 +61,7 @@ async def repeat(scope: Scope, receive: Receive, send: Send) -> None:
     await Response(await Request(scope, receive).body())(scope, receive, send)
 
 
-UNPACKED = TestClient(BodyLimit(repeat, max_bytes=300_000, others={}))
+UNPACKED = TestClient(BodyLimit(repeat, max_bytes=300_000, others={}, bodies=ROOM))
 
 
 def split(content: bytes, size: int) -> Iterator[bytes]:
@@ -79,11 +83,71 @@ def test_a_packed_body_is_what_was_packed(size: int, encoding: str) -> None:
 def test_a_packed_body_is_limited_before_and_after() -> None:
     bomb = gzip.compress(b"x" * 50_000_000)
     assert len(bomb) < 300_000
-    endless = gzip.compress(b"") * 20_000  # unpacks to nothing
-    for content in (split(bomb, 1000), split(endless, 1000)):
-        with pytest.raises(HTTPException) as caught:
-            UNPACKED.post("/", content=content, headers=PACKED)
-        assert caught.value.status_code == 413
+    with pytest.raises(HTTPException) as caught:
+        UNPACKED.post("/", content=split(bomb, 1000), headers=PACKED)
+    assert caught.value.status_code == 413
+
+
+@pytest.mark.parametrize("held", [b"", b"x"])
+def test_members_that_hold_next_to_nothing_are_not_unpacked_without_end(
+    held: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = []
+
+    class Counting:
+        error = zlib.error
+
+        @staticmethod
+        def decompressobj(wbits: int) -> object:
+            begun.append(wbits)
+            return zlib.decompressobj(wbits)
+
+    monkeypatch.setattr(limits, "zlib", Counting)
+    with pytest.raises(BadBody, match="too many members"):
+        UNPACKED.post("/", content=gzip.compress(held) * 5000, headers=PACKED)
+    assert len(begun) <= 20
+
+
+async def hold(scope: Scope, receive: Receive, send: Send) -> None:
+    """Reads a body, and says how much of all bodies is held."""
+    await Request(scope, receive).body()
+    await Response(str(HELD.total))(scope, receive, send)
+
+
+HELD = BodiesInFlight(500_000, 300_000)
+HOLDING = TestClient(BodyLimit(hold, max_bytes=10**6, others={}, bodies=HELD), raise_server_exceptions=False)
+
+
+def test_bodies_count_until_they_are_answered() -> None:
+    assert HOLDING.post("/", content=b"x" * 200_000).text == "200000"
+    assert HOLDING.post("/", content=b"x" * FREE_BYTES).text == "0"
+    assert HELD.total == 0
+
+
+@pytest.mark.parametrize("who", ["address testclient", "address another", "key ada"])
+def test_more_than_one_or_all_may_hold_is_refused_and_small_bodies_are_not(who: str) -> None:
+    held = 250_000 if who == "address testclient" else 450_000
+    HELD.add(who, held)
+    try:
+        refused = HOLDING.post("/", content=b"x" * 100_000)
+        problem = is_problem(refused, 429)
+        assert "too many large requests" in problem["detail"]
+        assert int(refused.headers["retry-after"]) > 0
+        with pytest.raises(HTTPException) as caught:  # without a length
+            HOLDING_RAISING.post("/", content=split(b"x" * 100_000, 10_000))
+        assert caught.value.status_code == 429
+        assert HOLDING.post("/", content=b"x" * 60_000).text == str(held)
+        assert HELD.total == held
+    finally:
+        asyncio.run(remove(who, held))
+    assert HOLDING.post("/", content=b"x" * 100_000).status_code == 200
+
+
+HOLDING_RAISING = TestClient(BodyLimit(hold, max_bytes=10**6, others={}, bodies=HELD))
+
+
+async def remove(who: str, held: int) -> None:
+    HELD.remove(who, held)
 
 
 BROKEN = (

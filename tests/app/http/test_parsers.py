@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers.engine import Engine
+from bioqa.app.answers.opening import open_index
+from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.answers.workers import TooMuchWork
 from bioqa.app.http.errors import MOST_PROBLEMS, BadBody, FieldError
 from bioqa.app.http.parsers import SHORT_BYTES, Parsers, faults_of
@@ -34,15 +37,17 @@ def refuse() -> None:
 
 
 @pytest.fixture(scope="module", params=["threads", "processes"])
-def client(request: pytest.FixtureRequest, engine: Engine) -> Iterator[TestClient]:
-    settings = Settings(max_batch_questions=5, ranking_processes=int(request.param == "processes"))
+def client(request: pytest.FixtureRequest, engine: Engine, index_folder: Path) -> Iterator[TestClient]:
+    processes = int(request.param == "processes")
+    settings = Settings(max_batch_questions=5, ranking_processes=processes, index=str(index_folder))
     with TestClient(create_app(settings, engine), raise_server_exceptions=False) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def parsers() -> Iterator[Parsers]:
-    parsers = Parsers(Settings(ranking_processes=1, max_request_cpu_s=0.5), [])
+    settings = Settings(ranking_processes=1, max_request_cpu_s=0.5)
+    parsers = Parsers(settings, [], ReopeningIndex(partial(open_index, settings)))
     parsers.open()
     yield parsers
     parsers.close()

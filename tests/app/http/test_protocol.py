@@ -2,17 +2,20 @@
 
 import asyncio
 import resource
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from bioqa.app.http.protocol import BoundedProtocol, ConnectionLimits, Connections
+from bioqa.app.http.protocol import PROBES_AT_ONCE, BoundedProtocol, ConnectionLimits, Connections
 
+LARGE_BYTES = 8_000_000
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -23,12 +26,18 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return
+            return None
         size += len(message.get("body", b""))
         if not message.get("more_body"):
             break
+    if scope["path"] == "/large":
+        length = str(LARGE_BYTES).encode()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", length)]})
+        for _ in range(LARGE_BYTES // 100_000):
+            await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
+        return await send({"type": "http.response.body", "body": b""})
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
-    await send({"type": "http.response.body", "body": b"%04d" % size})
+    return await send({"type": "http.response.body", "body": b"%04d" % size})
 
 
 @asynccontextmanager
@@ -186,20 +195,104 @@ def test_with_all_used_up_the_longest_idle_makes_room() -> None:
     run(test)
 
 
-def test_those_at_work_are_not_dropped_for_new_ones() -> None:
+def test_those_at_work_are_not_dropped_for_new_ones_but_probes_are_answered() -> None:
     async def test() -> None:
         async with serving(ConnectionLimits(connections=1)) as (connections, port):
             busy = await connect(port)
             busy[1].write(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n12")
             while connections._idle or not len(connections):
                 await asyncio.sleep(0.01)
-            reader, _ = await connect(port)
-            assert await _closed(reader)
+            reader, writer = await connect(port)
+            writer.write(REQUEST)
+            assert (await reader.read()).startswith(b"HTTP/1.1 503")
             assert connections.refused == 1
+            for path in (b"/healthz", b"/readyz"):
+                _, said = await ask(port, REQUEST.replace(b"/ ", path + b" ", 1))
+                assert said.startswith(b"HTTP/1.1 200")
             busy[1].write(b"34")
             assert (await answer(busy)).endswith(b"0004")
 
     run(test)
+
+
+def test_probes_have_a_limited_number_of_places() -> None:
+    async def test() -> None:
+        async with serving(ConnectionLimits(connections=1)) as (connections, port):
+            unfinished = [b" / "] + [b" /readyz "] * PROBES_AT_ONCE
+            for number, path in enumerate(unfinished):
+                _, writer = await connect(port)
+                writer.write(b"GET%sHTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n" % path)
+                while connections._idle or len(connections) == number:
+                    await asyncio.sleep(0.01)
+            reader, _ = await connect(port)
+            assert await _closed(reader)
+            for writer in _writers:
+                writer.close()
+
+    run(test)
+
+
+LARGE = REQUEST.replace(b"/", b"/large", 1)
+
+
+async def not_reading(port: int) -> socket.socket:
+    """A client of a response that it does not read."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    client.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(client, ("127.0.0.1", port))
+    await loop.sock_sendall(client, LARGE)
+    return client
+
+
+def test_who_does_not_read_is_disconnected() -> None:
+    async def test() -> None:
+        async with serving(ConnectionLimits(send_s=0.2)) as (connections, port):
+            client = await not_reading(port)
+            while not connections.timed_out:
+                await asyncio.sleep(0.01)
+            assert len(connections) == 0
+            client.close()
+
+    run(test)
+
+
+def test_who_reads_slowly_gets_everything() -> None:
+    async def test() -> None:
+        async with serving(ConnectionLimits(send_s=0.5)) as (connections, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1000)
+            _writers.append(writer)
+            writer.write(LARGE)
+            read = 0
+            while read < LARGE_BYTES:
+                read += len(await reader.read(400_000))
+                await asyncio.sleep(0.05)
+            assert connections.timed_out == 0
+
+    run(test)
+
+
+def test_who_does_not_read_makes_room_for_others() -> None:
+    async def test() -> None:
+        async with serving(ConnectionLimits(connections=2)) as (connections, port):
+            clients = [await not_reading(port) for _ in range(2)]
+            while len(connections._unread) < 2:
+                await asyncio.sleep(0.01)
+            for _ in range(3):
+                assert (await ask(port))[1].startswith(b"HTTP/1.1 200")
+            assert connections.dropped >= 1
+            for client in clients:
+                client.close()
+
+    run(test)
+
+
+def test_addresses_are_counted_by_network() -> None:
+    connections = Connections(ConnectionLimits(per_address=2))
+    admitted = [connections.admit(Mock(), f"2001:db8:0:1::{number}") for number in range(3)]
+    assert admitted == [True, True, False]
+    assert connections.admit(Mock(), "2001:db8:0:2::1")
 
 
 async def _closed(reader: asyncio.StreamReader) -> bool:
