@@ -117,9 +117,9 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
     vocabulary = _vocabulary(folder, config)
     if settings.reading.features == "soft" and vocabulary.pieces is None:
         raise CheckpointError(f"{folder}: the vocabulary has no word pieces, which its features need")
-    found, wanted = vocabulary.vectors.shape[1], settings.reading.dimensions
-    if found != wanted:
-        raise CheckpointError(f"{folder}: vectors of {found} dimensions, not {wanted}")
+    dimensions, wanted = vocabulary.vectors.shape[1], settings.reading.dimensions
+    if dimensions != wanted:
+        raise CheckpointError(f"{folder}: vectors of {dimensions} dimensions, not {wanted}")
     try:
         model = build(settings, torch.from_numpy(vocabulary.vectors), device=device)
     except (EncoderError, SettingsError) as error:
@@ -167,9 +167,9 @@ def vocabulary_folder(folder: Path, config: Mapping[str, Any]) -> Path:
         raise CheckpointError(str(error)) from error
 
 
-def _require(folder: Path, place: Path, names: Iterable[str]) -> None:
-    if missing := [name for name in names if not (place / name).is_file()]:
-        where = "" if place == folder else f" in {place}"
+def _require(folder: Path, holder: Path, names: Iterable[str]) -> None:
+    if missing := [name for name in names if not (holder / name).is_file()]:
+        where = "" if holder == folder else f" in {holder}"
         raise CheckpointError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)}{where}")
 
 
@@ -183,9 +183,9 @@ def read_config(folder: Path) -> dict[str, Any]:
 def _check_features(folder: Path, config: dict[str, Any], settings: RankerSettings) -> None:
     """The features it was trained with must be the first of today's: new ones are only ever appended."""
     wanted = zip(("document", "sentence"), feature_counts(settings.reading.features), strict=True)
-    for (unit, least), known in zip(wanted, (DOCUMENT_FEATURES, SENTENCE_FEATURES), strict=True):
+    for (unit, least), computed in zip(wanted, (DOCUMENT_FEATURES, SENTENCE_FEATURES), strict=True):
         names = config.get(f"{unit}_features")
-        if not isinstance(names, list) or len(names) < least or names != list(known[: len(names)]):
+        if not isinstance(names, list) or len(names) < least or names != list(computed[: len(names)]):
             raise CheckpointError(f"{folder}: trained with other {unit} features than this version computes")
 
 

@@ -172,7 +172,7 @@ def explain_ranking(
         features,
         additive,
         words,
-        _adds_up([each.effect for each in words], ranked.score),
+        _adds_up([effect.effect for effect in words], ranked.score),
         swaps,
         first,
     )
@@ -227,7 +227,9 @@ def explain_selection(
 
 def _find(ranking: Ranking, pmid: str) -> tuple[int, RankedDocument]:
     return next(
-        (rank, each) for rank, each in enumerate(ranking.documents, start=1) if each.document.pmid == pmid
+        (rank, ranked)
+        for rank, ranked in enumerate(ranking.documents, start=1)
+        if ranked.document.pmid == pmid
     )
 
 
@@ -249,12 +251,12 @@ def _words(
     ranker: Any, question: str, candidates: Sequence[Candidate], pmid: str, score: float
 ) -> list[WordEffect]:
     """The largest effects first."""
-    found = []
+    effects = []
     for word in _content_words(question):
         without = re.sub(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", " ", question, flags=re.IGNORECASE)
         rank, ranked = _find(ranker.rank(without, candidates), pmid)
-        found.append(WordEffect(word, score - ranked.score, rank))
-    return sorted(found, key=lambda each: -abs(each.effect))
+        effects.append(WordEffect(word, score - ranked.score, rank))
+    return sorted(effects, key=lambda effect: -abs(effect.effect))
 
 
 def _content_words(question: str) -> list[str]:

@@ -65,21 +65,21 @@ class CrossEncoder(nn.Module):
 
     def passages(self, question: str, sentences: Sequence[str]) -> list[Passage]:
         """A document's sentences in as few sequences as possible, of similar lengths."""
-        asked, *texts = self.encoder.pieces([question, *sentences])
-        room = self.encoder.room_beside(len(asked.ids))
+        question_pieces, *texts = self.encoder.pieces([question, *sentences])
+        room = self.encoder.room_beside(len(question_pieces.ids))
         most = min(MAX_SENTENCE_PIECES, room)
-        made = []
+        passages = []
         for group in _groups(texts, most, room):
             kept = [text.ids[:most] for text in group]
-            read = self.encoder.passage(asked.ids, concatenate(kept))
-            made.append(
+            read = self.encoder.passage(question_pieces.ids, concatenate(kept))
+            passages.append(
                 Passage(
                     replace(read, places=np.concatenate([[0], read.places])),
                     np.array([len(ids) for ids in kept], dtype=np.int64),
                     sum(len(text.ids) > most for text in group),
                 )
             )
-        return made
+        return passages
 
     def score(self, passages: Sequence[Passage], features: Floats) -> tuple[Floats, Floats]:
         """[S] and [P] logits, without gradients. On a GPU the encoder reads in bfloat16."""

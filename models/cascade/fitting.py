@@ -119,7 +119,7 @@ def question_groups(
 ) -> list[QuestionGroup]:
     """The questions that have a gold document in the index."""
     scaling, features = first.checkpoint.scaling, first.checkpoint.settings.reading.features
-    made = []
+    groups = []
     for question in prepared:
         pool = question.retrieved
         body = question.response.question.body.strip()
@@ -138,20 +138,20 @@ def question_groups(
         ]
         gold = [document for document in gold if document.text.sentences]
         if gold:
-            made.append(QuestionGroup(body, gold, [text for text in irrelevant if text.sentences][:rivals]))
-    return made
+            groups.append(QuestionGroup(body, gold, [text for text in irrelevant if text.sentences][:rivals]))
+    return groups
 
 
 def _texts(pool: Pool, scaling: Scaling, features: FeatureSet) -> list[ReadDocument]:
     """The candidates, those without sentences included."""
     scaled = scaling.apply(pool.features, features).sentences
-    made, begin = [], 0
+    documents, begin = [], 0
     for candidate in pool.candidates:
         texts = tuple(candidate.document.sentence_texts())
         end = begin + len(texts)
-        made.append(ReadDocument(texts, scaled[begin:end]))
+        documents.append(ReadDocument(texts, scaled[begin:end]))
         begin = end
-    return made
+    return documents
 
 
 def fit(
@@ -228,7 +228,7 @@ class _Run:
         features = torch.from_numpy(np.concatenate([text.features for _, text in read])).float()
         # bfloat16 takes half of the time if the processor supports it; weights stay in single precision.
         with torch.autocast(self._model.encoder.device.type, torch.bfloat16):
-            logits = self._model([p for made in passages for p in made], features)
+            logits = self._model([p for of_text in passages for p in of_text], features)
         loss = group_loss(drawn, *_by_document(logits, [text for _, text in read], passages), settings)
         self._optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -284,7 +284,9 @@ def _by_document(
 ) -> tuple[list[Tensor], Tensor]:
     """Each document's sentences' logits, and [D] the documents': of their best passage."""
     sentences = list(torch.split(logits.sentences.float(), [len(text.sentences) for text in texts]))
-    best = [part.max() for part in torch.split(logits.passages.float(), [len(made) for made in passages])]
+    best = [
+        part.max() for part in torch.split(logits.passages.float(), [len(of_text) for of_text in passages])
+    ]
     return sentences, torch.stack(best)
 
 

@@ -68,7 +68,7 @@ class Combination:
 
     def apply(self, first: Sequence[RankedDocument], reading: "EncoderReading") -> list[RankedDocument]:
         """New scores for the documents, in the first ranker's order, the first of which were read."""
-        made = []
+        documents = []
         for place, document in enumerate(first):
             cheap = np.array(document.sentence_scores, dtype=np.float64)
             relevance = self.unread_relevance_scale * document.score + self.unread_relevance_offset
@@ -80,8 +80,8 @@ class Combination:
                 relevance = reading.relevance[place] if len(scores) else relevance
             best = float(scores.max()) if len(scores) else 0.0
             score = document.score + self.document_weight * best + self.relevance_weight * relevance
-            made.append(RankedDocument(document.document, score, tuple(scores.tolist())))
-        return made
+            documents.append(RankedDocument(document.document, score, tuple(scores.tolist())))
+        return documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,23 +217,29 @@ class Cascade:
         for ranked in documents:
             places = _highest(ranked.sentence_scores, most_sentences)
             texts = ranked.document.sentence_texts()
-            made = self.reader.passages(question, [texts[place] for place in places])
-            pieces -= sum(passage.cost for passage in made)
+            of_document = self.reader.passages(question, [texts[place] for place in places])
+            pieces -= sum(passage.cost for passage in of_document)
             if pieces < 0:
                 break
-            passages.append(made)
+            passages.append(of_document)
             chosen.append(places)
         read = [ranked.document for ranked in documents[: len(passages)]]
-        flat = [passage for made in passages for passage in made]
+        flat = [passage for of_document in passages for passage in of_document]
         sentences, of_passages = self._logits(question, read, chosen, flat)
         scores = []
         for document, places in zip(read, chosen, strict=True):
             scores.append(np.full(document.sentence_count, np.nan))
             scores[-1][places], sentences = sentences[: len(places)], sentences[len(places) :]
-        by_document = np.split(of_passages, np.cumsum([len(made) for made in passages])[:-1]) if read else []
+        by_document = (
+            np.split(of_passages, np.cumsum([len(of_document) for of_document in passages])[:-1])
+            if read
+            else []
+        )
         relevance = [float(logits.max()) if len(logits) else 0.0 for logits in by_document]
-        costs = [sum(passage.cost for passage in made) for made in passages]
-        return EncoderReading(scores, relevance, costs, sum(p.truncated for made in passages for p in made))
+        costs = [sum(passage.cost for passage in of_document) for of_document in passages]
+        return EncoderReading(
+            scores, relevance, costs, sum(p.truncated for of_document in passages for p in of_document)
+        )
 
     def _logits(
         self,

@@ -78,10 +78,10 @@ def keep(fingerprint: str, speed: Speed) -> Path:
 def kept(fingerprint: str, threads: int) -> Speed | None:
     """This machine's speed for the cascade, if it was measured. Raises CascadeError, naming the file."""
     path = _place()
-    if path is None or (found := _read(path).get(_key(fingerprint, threads))) is None:
+    if path is None or (values := _read(path).get(_key(fingerprint, threads))) is None:
         return None
     try:
-        return Speed(**found)
+        return Speed(**values)
     except (TypeError, CascadeError) as error:
         raise CascadeError(f"{path}: {error}; delete it") from error
 

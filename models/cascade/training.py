@@ -107,10 +107,10 @@ def train_cascade(
     chosen = sample(dev, plan.dev_questions)
     # In bfloat16 the encoder is tuned as it will read; what is kept is not rounded.
     transformer = deepcopy(encoder.transformer)
-    made = finish(first, reader, chosen, plan.output.name, record, plan.tuning)
-    save(made, tokeniser, plan.output, transformer)
+    cascade = finish(first, reader, chosen, plan.output.name, record, plan.tuning)
+    save(cascade, tokeniser, plan.output, transformer)
     state.delete()
-    return made
+    return cascade
 
 
 def _finite(settings: CrossSettings) -> dict[str, Any]:
@@ -134,8 +134,8 @@ def finish(
     budget_ms = tuning.budget_ms
     reader.encoder.freeze()
     read_as_served(reader, half_precision=tuning.half_precision)
-    asked = [(q.response.question.body, q.retrieved.candidates) for q in dev]
-    speed = measure_speed(first, reader, asked, tuning.half_precision)
+    questions = [(q.response.question.body, q.retrieved.candidates) for q in dev]
+    speed = measure_speed(first, reader, questions, tuning.half_precision)
     untuned = TunedCascade(Combination(), speed, Calibration())
     read = read_questions(
         Cascade(first, reader, untuned, name=name, budget_ms=budget_ms),

@@ -66,16 +66,16 @@ def soft_features(
     )
 
 
-def soft_match(asked: Ints, pieces: Ints, counts: Ints, known: WordPieces) -> SoftMatches:
-    """``asked``: the question's distinct pieces; ``pieces``: of packed units, ``counts`` [units] of each."""
-    closest = np.zeros((len(asked), len(counts)), dtype=np.float32)
+def soft_match(question: Ints, pieces: Ints, counts: Ints, vocabulary: WordPieces) -> SoftMatches:
+    """``question``: its distinct pieces; ``pieces``: those of packed units, ``counts`` [units] of each."""
+    closest = np.zeros((len(question), len(counts)), dtype=np.float32)
     filled = counts > 0
-    if len(asked) and filled.any():
-        cosines, rows = _cosines(asked, pieces, known)
+    if len(question) and filled.any():
+        cosines, rows = _cosines(question, pieces, vocabulary)
         starts = (np.cumsum(counts) - counts)[filled]
         highest = np.maximum.reduceat(cosines.take(rows, axis=0), starts, axis=0)
         closest[:, filled] = np.maximum(highest, 0).T
-    weights = known.idf[asked]
+    weights = vocabulary.idf[question]
     return SoftMatches(closest, weights / max(float(weights.sum()), 1e-6))
 
 
@@ -83,22 +83,22 @@ FEW = 64
 """So many different pieces, or one that is asked for, are multiplied otherwise, with other last digits."""
 
 
-def _cosines(asked: Ints, pieces: Ints, known: WordPieces) -> tuple[Floats, Ints]:
+def _cosines(question: Ints, pieces: Ints, vocabulary: WordPieces) -> tuple[Floats, Ints]:
     """[rows, asked] and [pieces] the row of each piece.
 
     Once for each different piece: there are ten times as many occurrences in the candidates. A piece's cosine
     is the same whichever others there are, as it is if the whole vocabulary is multiplied.
     """
-    vectors = known.vectors
-    of_asked = torch.from_numpy(vectors[asked]).T
+    vectors = vocabulary.vectors
+    of_question = torch.from_numpy(vectors[question]).T
     is_there = np.zeros(len(vectors), dtype=np.bool_)
     is_there[pieces] = True
     different = np.flatnonzero(is_there)
-    if len(asked) == 1 or len(different) < FEW:
-        return (torch.from_numpy(vectors) @ of_asked).numpy(), pieces
+    if len(question) == 1 or len(different) < FEW:
+        return (torch.from_numpy(vectors) @ of_question).numpy(), pieces
     rows = np.empty(len(vectors), dtype=np.int64)
     rows[different] = np.arange(len(different))
-    return (torch.from_numpy(vectors[different]) @ of_asked).numpy(), rows.take(pieces)
+    return (torch.from_numpy(vectors[different]) @ of_question).numpy(), rows.take(pieces)
 
 
 def closest_of(matches: SoftMatches, sizes: Ints) -> SoftMatches:

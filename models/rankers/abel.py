@@ -54,12 +54,12 @@ def _products(batch: Batch, terms: Tensor, words: Tensor) -> Tensor:
 
 def _one_hot_products(batch: Batch) -> Tensor:
     """[S, n] The number of the product of one-hot vectors that is not 0; 0 for a term that does not occur."""
-    found = term_counts(batch)
+    counts_of_terms = term_counts(batch)
     size = int(batch.words.max()) + 1 if len(batch.words) else 1
     pairs, counts = torch.unique(batch.word_unit * size + batch.words, return_counts=True)
-    squares = found.new_zeros(len(batch.lengths)).index_add(0, pairs // size, counts.float() ** 2)
-    attended = torch.e * found
-    length = (attended**2 + squares[:, None] - found**2).sqrt()
+    squares = counts_of_terms.new_zeros(len(batch.lengths)).index_add(0, pairs // size, counts.float() ** 2)
+    attended = torch.e * counts_of_terms
+    length = (attended**2 + squares[:, None] - counts_of_terms**2).sqrt()
     return attended / length.clamp(min=1e-6)
 
 

@@ -107,22 +107,22 @@ def make_example(
 
 
 def _readable(
-    reading: InputReading, pieces: Pieces | None, asked: Ints, words: Ints, stop_ids: Ints
+    reading: InputReading, pieces: Pieces | None, question: Ints, words: Ints, stop_ids: Ints
 ) -> tuple[Ints, Booleans]:
     """The question's words that are read, and which of the units' words are."""
-    of_question, of_units = asked >= 0, words >= 0
+    of_question, of_units = question >= 0, words >= 0
     if pieces is not None and pieces.by_word:
         of_question = pieces.question.firsts >= 0
         of_units = concatenate(unit.firsts for unit in pieces.units) >= 0
     if not isinstance(reading, WordReading):
-        return asked[of_question], of_units
+        return question[of_question], of_units
     if reading.unknown_words != "drop":
         of_question, of_units = np.ones_like(of_question), np.ones_like(of_units)
     if not reading.stop_words:
         of_question, of_units = (
-            read & ~np.isin(ids, stop_ids) for read, ids in ((of_question, asked), (of_units, words))
+            read & ~np.isin(ids, stop_ids) for read, ids in ((of_question, question), (of_units, words))
         )
-    return asked[of_question][: reading.question_words or None], of_units
+    return question[of_question][: reading.question_words or None], of_units
 
 
 def _cut(reading: InputReading, words: Ints, lengths: Ints) -> tuple[Ints, Ints, int]:

@@ -66,8 +66,8 @@ def _pool(values: Tensor, lengths: Tensor, cells: int) -> Tensor:
     # [S, cells, widest]: a narrower cell repeats its last place.
     places = torch.minimum(places, end[:, :, None] - 1).clamp(min=0)
     index = places.flatten(1)[:, None, :, None]
-    found = values.gather(2, index.expand(-1, values.shape[1], -1, values.shape[3]))
-    pooled = found.view(*values.shape[:2], cells, widest, values.shape[3]).amax(3)
+    values_in_cells = values.gather(2, index.expand(-1, values.shape[1], -1, values.shape[3]))
+    pooled = values_in_cells.view(*values.shape[:2], cells, widest, values.shape[3]).amax(3)
     return pooled * (lengths > 0)[:, None, None, None]
 
 

@@ -193,8 +193,8 @@ class RankerSettings:
     @property
     def sections(self) -> dict[str, Section]:
         """Those that this ranker has, by their field's name."""
-        found = {name: getattr(self, name) for name in ("own", "reading", "training", "encoding")}
-        return {name: section for name, section in found.items() if section is not None}
+        named = {name: getattr(self, name) for name in ("own", "reading", "training", "encoding")}
+        return {name: section for name, section in named.items() if section is not None}
 
     def changed(self, **changes: Any) -> "RankerSettings":
         """With other values of settings, by their names. Raises SettingsError."""
@@ -206,16 +206,16 @@ class RankerSettings:
 
     def _made_of(self, values: Mapping[str, Any], make: Callable[..., Section]) -> "RankerSettings":
         had = {name: {field.name for field in fields(section)} for name, section in self.sections.items()}
-        known = sorted(name for names in had.values() for name in names)
-        if unknown := sorted(values.keys() - set(known)):
+        all_names = sorted(name for names in had.values() for name in names)
+        if unknown := sorted(values.keys() - set(all_names)):
             raise SettingsError(
-                f"unknown settings: {', '.join(unknown)}; {self.ranker} has {', '.join(known)}"
+                f"unknown settings: {', '.join(unknown)}; {self.ranker} has {', '.join(all_names)}"
             )
-        made: dict[str, Any] = {
+        changed_sections: dict[str, Any] = {
             name: make(section, **{key: value for key, value in values.items() if key in had[name]})
             for name, section in self.sections.items()
         }
-        return replace(self, **made)
+        return replace(self, **changed_sections)
 
     @property
     def fine_tune(self) -> bool:

@@ -30,10 +30,10 @@ class Pair(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """[S, width]"""
         terms, words = self.vectors(batch)
-        asked = self.question(batch.padded_terms(terms), batch.mask.sum(1))[batch.unit_question]
+        question_state = self.question(batch.padded_terms(terms), batch.mask.sum(1))[batch.unit_question]
         read = self.document(batch.padded(words), batch.lengths)
-        alike = (asked * self.matrix(read)).sum(1, keepdim=True)
-        return torch.cat([asked, alike, read], dim=1)
+        alike = (question_state * self.matrix(read)).sum(1, keepdim=True)
+        return torch.cat([question_state, alike, read], dim=1)
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:

@@ -28,24 +28,24 @@ class DocumentCache(Generic[T]):
     def __call__(self, documents: Sequence[Document]) -> list[T]:
         # The text rather than the version: PubMed revises most citations without a new version number.
         keys = [(document.pmid, document.title, document.abstract) for document in documents]
-        found: dict[tuple[str, str, str], T] = {}
+        values: dict[tuple[str, str, str], T] = {}
         with self._lock:
             for key in keys:
-                if (known := self._known.get(key)) is not None:
+                if (value := self._known.get(key)) is not None:
                     self._known.move_to_end(key)
-                    found[key] = known
-        missing = {key: document for key, document in zip(keys, documents, strict=True) if key not in found}
+                    values[key] = value
+        missing = {key: document for key, document in zip(keys, documents, strict=True) if key not in values}
         if missing:
-            made = zip(missing, self._make([*missing.values()]), strict=True)
-            found |= made
+            computed = zip(missing, self._make([*missing.values()]), strict=True)
+            values |= computed
             with self._lock:
                 for key in missing:
                     # Without a PMID it was sent by a client: of any size, and unlikely to be sent again.
                     if key[0]:
-                        self._known[key] = found[key]
+                        self._known[key] = values[key]
                 while len(self._known) > self._capacity:
                     self._known.popitem(last=False)
-        return [found[key] for key in keys]
+        return [values[key] for key in keys]
 
 
 class DocumentTokens:
@@ -74,14 +74,16 @@ class DocumentTokens:
                 self._stored = (*self._stored, TokensBeside(folder, self.vocabulary))
 
     def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
-        found: list[TokenisedDocument | None] = [None] * len(documents)
+        all_tokens: list[TokenisedDocument | None] = [None] * len(documents)
         for stored in self._stored:
-            missing = [place for place, tokens in enumerate(found) if tokens is None]
+            missing = [place for place, tokens in enumerate(all_tokens) if tokens is None]
             looked_up = stored([documents[place] for place in missing])
             for place, tokens in zip(missing, looked_up, strict=True):
-                found[place] = tokens
+                all_tokens[place] = tokens
         # Not cached: reading what is stored again takes hardly longer, and no memory.
         others = iter(
-            self._tokenised([each for each, tokens in zip(documents, found, strict=True) if tokens is None])
+            self._tokenised(
+                [document for document, tokens in zip(documents, all_tokens, strict=True) if tokens is None]
+            )
         )
-        return [next(others) if tokens is None else tokens for tokens in found]
+        return [next(others) if tokens is None else tokens for tokens in all_tokens]

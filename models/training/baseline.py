@@ -51,6 +51,6 @@ def make_baseline(dev: Sequence[Prepared], vocabulary: Vocabulary, record: Mappi
         "snippet_f1": float(np.mean([each.snippets.f1 for each in official])),
         "sentence_auc": gold_auc(dev, [each.gold_sentences for each in scores]),
     }
-    made = {"training": {**record, "python": platform.python_version()}, "scores": measured}
+    result = {"training": {**record, "python": platform.python_version()}, "scores": measured}
     scale = fit_scale(rankings, golden, calibration)
-    return Bm25Ranker(vocabulary, TunedBm25(Constants(k1, b), calibration, scale, made))
+    return Bm25Ranker(vocabulary, TunedBm25(Constants(k1, b), calibration, scale, result))

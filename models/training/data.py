@@ -66,21 +66,21 @@ def prepare(
     extract = FeatureExtractor(vocabulary)
     prepared = []
     for done, response in enumerate(responses, 1):
-        asked = tokenise_question(response.question.body, vocabulary)
-        found = index.search(response.question.body, size)
-        floor = min((candidate.score for candidate in found), default=0.0)
-        scores = {candidate.document.url: candidate.score for candidate in found}
+        question = tokenise_question(response.question.body, vocabulary)
+        retrieved = index.search(response.question.body, size)
+        floor = min((candidate.score for candidate in retrieved), default=0.0)
+        scores = {candidate.document.url: candidate.score for candidate in retrieved}
         gold_ids = dict.fromkeys(url.removeprefix(PUBMED_URL) for url in response.documents)
         held = index.get(list(gold_ids))
         gold = [Candidate(held[pmid], scores.get(held[pmid].url, floor)) for pmid in gold_ids if pmid in held]
-        pools = [_pool(asked, group, response, tokens, extract) for group in (found, gold)]
-        prepared.append(Prepared(response, asked, *pools))
+        pools = [_pool(question, group, response, tokens, extract) for group in (retrieved, gold)]
+        prepared.append(Prepared(response, question, *pools))
         progress(done, len(responses))
     return prepared
 
 
 def _pool(
-    asked: TokenisedQuestion,
+    question: TokenisedQuestion,
     candidates: Sequence[Candidate],
     response: Response,
     tokens: DocumentTokens,
@@ -94,7 +94,7 @@ def _pool(
     return Pool(
         tuple(candidates),
         tokenised,
-        extract(asked, tokenised, bm25),
+        extract(question, tokenised, bm25),
         np.array([document.url in gold for document in documents], dtype=np.bool_),
         np.concatenate([np.zeros(0, dtype=np.bool_), *labels]),
     )

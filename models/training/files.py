@@ -113,7 +113,7 @@ def train_ranker(
         encoder.cache = StateCache(kept, encoder.fingerprint, encoder.width)
         state = state_path(output)
     try:
-        made = make_checkpoint(
+        ranker = make_checkpoint(
             settings,
             data,
             seed=plan.seed,
@@ -128,10 +128,10 @@ def train_ranker(
         if encoder is not None and encoder.cache is not None:
             encoder.cache.close()
             encoder.cache = None
-    save(made, output)
+    save(ranker, output)
     if state is not None:
         state.unlink(missing_ok=True)
-    return made
+    return ranker
 
 
 def train_baseline(

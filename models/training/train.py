@@ -145,7 +145,7 @@ def make_checkpoint(
     official = measure(rankings, golden, calibration)
     scale = fit_scale(rankings, golden, calibration)
     scores = {**trained.best.scores, "snippet_f1": float(np.mean([q.snippets.f1 for q in official]))}
-    made = {
+    training = {
         **record,
         "seed": seed,
         "epochs": trained.epochs[-1].number,
@@ -159,7 +159,7 @@ def make_checkpoint(
         data.vocabulary,
         scaling,
         calibration,
-        made,
+        training,
         scores,
         scale,
         () if settings.training is None else tuple(map(_point, trained.epochs)),
