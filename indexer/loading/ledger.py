@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from bioqa.system.errors import BioqaError
+from bioqa.system.plain import require_plain
 
 LEDGER_FILE = "ledger.jsonl"
 
@@ -129,6 +130,7 @@ def md5_of(path: Path) -> str:
 
 def _lines(path: Path) -> list[bytes]:
     try:
+        require_plain(path)
         return path.read_bytes().splitlines(keepends=True)
     except FileNotFoundError:
         return []

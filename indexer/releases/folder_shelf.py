@@ -16,6 +16,7 @@ from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import read_json, write_json
 from bioqa.system.locks import FileLock, LockTaken
+from bioqa.system.plain import require_plain
 from bioqa.system.stamps import stamp_of
 
 RELEASES_FILE = "releases.json"
@@ -150,6 +151,7 @@ def _read(folder: Path) -> dict[str, Any]:
     path = folder / RELEASES_FILE
     if not path.exists():
         return {"format": FORMAT, "serving": None, "releases": {}}
+    require_plain(path)
     state = read_json(path)
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         raise BioqaError(f"{path} is not a list of releases that this bioqa can read")

@@ -1,5 +1,6 @@
 """Opening an index by its location, whichever back end it is in."""
 
+import os
 from contextlib import closing
 from pathlib import Path
 
@@ -105,3 +106,12 @@ def test_the_files_beside_an_index_are_checked_too(tmp_path: Path) -> None:
         with pytest.raises(BioqaError, match=f"{path.name}.* damaged"):
             check(str(folder))
         path.write_bytes(whole)
+
+
+def test_pipes_in_place_of_its_lists_are_not_waited_for(tmp_path: Path) -> None:
+    for name in ("ledger.jsonl", "releases.json"):
+        folder = tmp_path / name
+        folder.mkdir()
+        os.mkfifo(folder / name)
+        with pytest.raises(BioqaError, match=f"{name} is no plain file"):
+            ledger(str(folder))
