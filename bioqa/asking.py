@@ -1,25 +1,28 @@
 """Rankers, and the questions put to them."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from functools import cache
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+from functools import cache, lru_cache, wraps
 from itertools import islice
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast
+
+from pydantic import model_validator
 
 from bioqa.answered import Answer
+from bioqa.app.answers import answer as answers
 from bioqa.app.answers import answering, explaining
-from bioqa.app.answers.answering import Answerer, Order, SearchOptions
+from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.opening import load_ranker as load_for
-from bioqa.app.settings import MAX_CANDIDATES, load_settings
-from bioqa.bioasq.domain import MAX_ITEMS, Question
-from bioqa.bioasq.trec import pmid as pmid_in
-from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.notation.interpretation import Mode, interpret
-from bioqa.searching import Index
+from bioqa.app.answers.question import FILTERS, ExplainOptions, Options, read
+from bioqa.app.settings import load_settings
+from bioqa.bioasq.domain import Question
+from bioqa.indexer.search.filtering.filters import Filters
+from bioqa.searching import Index, open_index
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import has_lone_surrogate
+from bioqa.system.jsonfile import has_lone_surrogate, shortened
 
 Ranker = answering.Ranker
 """A loaded checkpoint, as ``load_ranker`` gives it; anything that keeps its promises will do."""
@@ -59,33 +62,134 @@ def load_ranker(
     )
 
 
-def ask(
-    question: str | Question,
-    index: Index,
-    ranker: Ranker | None = None,
-    *,
-    max_documents: int = MAX_ITEMS,
-    max_snippets: int = MAX_ITEMS,
-    candidates: int = 100,
-    filters: Filters = NO_FILTERS,
-    order: Order = "relevance",
-    offset: int = 0,
-    facets: bool = False,
-    syntax: Mode = "auto",
-    literal: bool = False,
-    weak_snippets: bool = False,
-) -> Answer:
+Parameters = ParamSpec("Parameters")
+Asked = TypeVar("Asked", contravariant=True)
+Result = TypeVar("Result", covariant=True)
+
+
+class Asking(Protocol[Asked, Parameters, Result]):
+    """A function that takes options by their names, which type checkers know."""
+
+    def __call__(
+        self,
+        question: Asked,
+        index: Index | str | Path,
+        ranker: Ranker | str | Path | None = None,
+        *args: Parameters.args,
+        **options: Parameters.kwargs,
+    ) -> Result: ...
+
+
+def with_options(
+    model: Callable[Parameters, Options],
+) -> Callable[[Callable[[Asked, Index, Ranker, Options], Result]], Asking[Asked, Parameters, Result]]:
+    """Let a function take the options of a model as keyword arguments, an index by its place, and a ranker by
+    its name. Raises BioqaError for what cannot be used."""
+
+    def decorate(
+        answer: Callable[[Asked, Index, Ranker, Options], Result],
+    ) -> Asking[Asked, Parameters, Result]:
+        first = next(iter(inspect.signature(answer).parameters))
+
+        @wraps(answer)
+        def call(*positional: Any, **named: Any) -> Result:
+            given = inspect.Signature(_positional(first)).bind(*positional, **_taken(named, first))
+            question, index, ranker = (*given.args, None)[:3]
+            options = read(cast("type[Options]", model), named)
+            return answer(question, _index(index), _ranker(ranker), options.ready(load_settings().candidates))
+
+        options = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default)
+            for name, field in cast("type[Options]", model).model_fields.items()
+        ]
+        call.__signature__ = inspect.Signature([*_positional(first), *options])  # type: ignore[attr-defined]
+        return cast("Asking[Asked, Parameters, Result]", call)
+
+    return decorate
+
+
+def _positional(first: str) -> list[inspect.Parameter]:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return [
+        inspect.Parameter(first, kind),
+        inspect.Parameter("index", kind),
+        inspect.Parameter("ranker", kind, default=None),
+    ]
+
+
+def _taken(named: dict[str, Any], first: str) -> dict[str, Any]:
+    """Those of the named arguments that are no options, which stay."""
+    return {name: named.pop(name) for name in (first, "index", "ranker") if name in named}
+
+
+def _index(index: object) -> Index:
+    if isinstance(index, Index):
+        return index
+    if isinstance(index, str | Path):
+        return _opened(str(index))
+    raise BioqaError(f"index: must be an index, or the folder or URL of one, not {shortened(repr(index))}")
+
+
+@lru_cache(maxsize=8)
+def _opened(place: str) -> Index:
+    return open_index(place)
+
+
+def _ranker(ranker: Any) -> Ranker:
+    if ranker is None:
+        return default_ranker()
+    if isinstance(ranker, str | Path):
+        return _loaded(str(ranker))
+    if not hasattr(ranker, "rank"):
+        raise BioqaError(
+            f"ranker: must be a ranker, or the name or folder of one, not {shortened(repr(ranker))}"
+        )
+    return cast("Ranker", ranker)
+
+
+@lru_cache(maxsize=8)
+def _loaded(place: str) -> Ranker:
+    return load_ranker(place)
+
+
+def as_answer(answer: answers.Answer) -> Answer:
+    """As Python hands it out."""
+    return Answer(**{field.name: getattr(answer, field.name) for field in fields(answer)})
+
+
+class AskOptions(Options):
+    """Options of ``ask``; ``filters`` may hold those that are filters."""
+
+    filters: Any = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_filters(cls, data: dict[str, Any]) -> dict[str, Any]:
+        filters = data.pop("filters", None)
+        if isinstance(filters, Filters):
+            if filters.restriction is not None:
+                raise ValueError("filters: a restriction must stand in the question, in PubMed's notation")
+            filters = {name: getattr(filters, name) for name in FILTERS}
+        elif not isinstance(filters, Mapping | None):
+            raise ValueError("filters: must be Filters or a dict of filters")
+        return {**(filters or {}), **data}
+
+
+@with_options(AskOptions)
+def ask(question: str | Question, index: Index, ranker: Ranker, options: Options) -> Answer:
     """Answer a question from an index.
 
-    ``ranker``: ``load_ranker()``, loaded once, if None. ``candidates``: how many documents BM25 fetches to be
-    ranked. ``filters`` decide which documents can be found. ``order``: by "relevance", or the candidates by
-    "date", the newest first. ``offset``: ``next_offset`` of the answer before, for further results. With
-    ``facets``, the best 1,000 documents are counted by year, type and the like. ``syntax``: whether
-    identifiers, PubMed's tags, phrases and AND, OR, NOT are recognised: "auto" where they show themselves,
-    "always", or "never". With ``literal``, other spellings, abbreviations and synonyms are not searched for,
-    and misspelt words not corrected. With ``weak_snippets``, snippets that are much weaker than the best are
-    not left out. Raises BioqaError if the question is empty, has a fault in its notation or an option that
-    cannot be used, or if the index cannot be used.
+    ``index``: of ``open_index``, or its folder or URL. ``ranker``: of ``load_ranker``, or the name or folder
+    of one; the default one, loaded once, if None. The other arguments are the options of every face. Filters
+    (also as ``filters=Filters(…)``) decide which documents can be found, ``candidates`` how many of them are
+    ranked. ``order``: by "relevance", or the candidates by "date", the newest first. ``offset``:
+    ``next_offset`` of the answer before, for further results. With ``facets``, the best 1,000 documents are
+    counted by year, type and the like. ``syntax``: whether identifiers, PubMed's tags, phrases and AND, OR,
+    NOT are recognised: "auto" where they show themselves, "always", or "never". With ``literal``, other
+    spellings, abbreviations and synonyms are not searched for, and misspelt words not corrected. With
+    ``weak_snippets``, snippets that are much weaker than the best are not left out. Raises BioqaError if the
+    question is empty, has a fault in its notation or an option that cannot be used, or if the index cannot be
+    used.
 
     >>> index = bioqa.open_index("sample-index")
     >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
@@ -101,27 +205,20 @@ def ask(
     ('dose of warfarin', '"case reports"[pt]')
     >>> newest.facets.documents, newest.next_offset
     (1, None)
+    >>> bioqa.ask("Which genes influence the dose of warfarin?", index, candidates=5000)
+    Traceback (most recent call last):
+    bioqa.app.answers.question.OptionError: candidates: must be less than or equal to 1000
     """
-    options = replace(
-        _options(max_documents, max_snippets, candidates, filters, literal, weak_snippets),
-        order=_one_of("order", order, Order),
-        offset=_between("offset", offset, 0, MAX_CANDIDATES - 1),
-        facets=facets,
-    )
-    return Answer(_answer(question, index, ranker, options, syntax))
+    return as_answer(Answerer(index.back_end, ranker).answer(checked(question), options))
 
 
+class AskAllOptions(AskOptions):
+    syntax: Literal["never"] = "never"
+
+
+@with_options(AskAllOptions)
 def ask_all(
-    questions: Iterable[str | Question],
-    index: Index,
-    ranker: Ranker | None = None,
-    *,
-    max_documents: int = MAX_ITEMS,
-    max_snippets: int = MAX_ITEMS,
-    candidates: int = 100,
-    filters: Filters = NO_FILTERS,
-    literal: bool = False,
-    weak_snippets: bool = False,
+    questions: Iterable[str | Question], index: Index, ranker: Ranker, options: Options
 ) -> Iterator[Answer]:
     """``ask`` for each question, answered as they are taken; quicker where the index is far away.
 
@@ -132,34 +229,55 @@ def ask_all(
     >>> [len(answer.documents) for answer in bioqa.ask_all(questions, index)]
     [10, 10, 10]
     """
-    options = _options(max_documents, max_snippets, candidates, filters, literal, weak_snippets)
-    answerer = Answerer(index.back_end, ranker or default_ranker())
-    asked = map(checked, questions)
-    while some := [*islice(asked, AT_ONCE)]:
-        yield from map(Answer, answerer.answers(some, options))
+    answerer = Answerer(index.back_end, ranker)
+    options.as_filters()
+    remaining = map(checked, questions)
+
+    def answers() -> Iterator[Answer]:
+        while some := [*islice(remaining, AT_ONCE)]:
+            yield from map(as_answer, answerer.answers(some, options))
+
+    return answers()
 
 
+class AskExplainOptions(AskOptions, ExplainOptions):
+    pass
+
+
+class Explains(Protocol[Parameters]):
+    def __call__(
+        self,
+        question: str | Question,
+        pmid: str | int,
+        index: Index | str | Path,
+        ranker: Ranker | str | Path | None = None,
+        *args: Parameters.args,
+        **options: Parameters.kwargs,
+    ) -> Explanation: ...
+
+
+def _known_to_type_checkers(
+    model: Callable[Parameters, Options],
+) -> Callable[[Callable[..., Explanation]], Explains[Parameters]]:
+    return lambda explain: cast("Explains[Parameters]", explain)
+
+
+@_known_to_type_checkers(AskOptions)
 def explain(
     question: str | Question,
     pmid: str | int,
-    index: Index,
-    ranker: Ranker | None = None,
-    *,
-    max_documents: int = MAX_ITEMS,
-    max_snippets: int = MAX_ITEMS,
-    candidates: int = 100,
-    filters: Filters = NO_FILTERS,
-    syntax: Mode = "auto",
-    literal: bool = False,
-    weak_snippets: bool = False,
+    index: Index | str | Path,
+    ranker: Ranker | str | Path | None = None,
+    **options: Any,
 ) -> Explanation:
     """Why an article is, or is not, in the answer that ``ask`` gives, as ``bioqa explain`` shows it.
 
-    ``pmid``: a PMID or an address of PubMed. ``retrieval``, ``ranking`` and ``selection`` say where the
-    article and its best sentences stood at each stage, and what carried them; ``needed`` what would have had
-    to be different; ``as_dict()`` has all of it, as ``POST /v1/explain`` returns it. The ranker is asked up
-    to fifteen times more than for an answer. Raises BioqaError as ``ask`` does, for what is no PMID, and for
-    a question without words to rank by.
+    ``pmid``: a PMID or an address of PubMed; the options are those of ``ask`` without ``order``, ``offset``
+    and ``facets``. ``retrieval``, ``ranking`` and ``selection`` say where the article and its best sentences
+    stood at each stage, and what carried them; ``needed`` what would have had to be different; ``as_dict()``
+    has all of it, as ``POST /v1/explain`` returns it. The ranker is asked up to fifteen times more than for
+    an answer. Raises BioqaError as ``ask`` does, for what is no PMID, and for a question without words to
+    rank by.
 
     >>> index = bioqa.open_index("sample-index")
     >>> explained = bioqa.explain("Which genes influence the dose of warfarin?", 90000032, index)
@@ -168,14 +286,23 @@ def explain(
     >>> bioqa.explain("Which genes influence the dose of warfarin?", "1", index).needed
     ('The index does not have the article: load a file of MEDLINE that does.',)
     """
-    options = replace(
-        _options(max_documents, max_snippets, candidates, filters, literal, weak_snippets),
-        explained=pmid_in(str(pmid)),
-    )
-    explanation = _answer(question, index, ranker, options, syntax).explanation
+    explanation = _explaining(question, index, ranker, pmid=pmid, **options)
     if explanation is None:
         raise BioqaError("the question has no words to rank by: its documents are only listed")
     return explanation
+
+
+@with_options(AskExplainOptions)
+def _explaining(
+    question: str | Question, index: Index, ranker: Ranker, options: Options
+) -> Explanation | None:
+    return Answerer(index.back_end, ranker).answer(checked(question), options).explanation
+
+
+@cache
+def _default_candidates() -> int:
+    # Settings take milliseconds to read, which no question should wait for.
+    return load_settings().candidates
 
 
 @cache
@@ -185,48 +312,6 @@ def default_ranker() -> Ranker:
 
 def _text(place: str | Path | None) -> str | None:
     return None if place is None else str(place)
-
-
-def _options(
-    documents: int,
-    snippets: int,
-    candidates: int,
-    filters: Filters,
-    literal: bool,
-    weak_snippets: bool,
-) -> SearchOptions:
-    _between("max_documents", documents, 1)
-    _between("max_snippets", snippets, 0)
-    _between("candidates", candidates, 1)
-    return SearchOptions(
-        documents, snippets, candidates, filters, literal=literal, weak_snippets=weak_snippets
-    )
-
-
-def _answer(
-    question: str | Question, index: Index, ranker: Ranker | None, options: SearchOptions, syntax: Mode
-) -> answering.Answer:
-    """With what notation the question has, added to the options."""
-    asked = checked(question)
-    interpretation = interpret(asked.body, _one_of("syntax", syntax, Mode))
-    answerer = Answerer(index.back_end, ranker or default_ranker())
-    return answerer.answer(asked, replace(options, interpretation=interpretation))
-
-
-def _between(name: str, value: int, least: int, most: int | None = None) -> int:
-    if value < least or (most is not None and value > most):
-        allowed = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise BioqaError(f"{name} is {value}; it must be {allowed}")
-    return value
-
-
-Named = TypeVar("Named", bound=str)
-
-
-def _one_of(name: str, value: Named, names: object) -> Named:
-    if value not in get_args(names):
-        raise BioqaError(f"{name} is {value!r}; it must be one of {', '.join(get_args(names))}")
-    return value
 
 
 def checked(question: str | Question) -> Question:

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
+from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.answers.emptied import LeftOut, without_each
 from bioqa.app.answers.explaining import (
     Explanation,
@@ -17,9 +18,9 @@ from bioqa.app.answers.explaining import (
     explain_retrieval,
 )
 from bioqa.app.answers.facets import Facets, facets_of
-from bioqa.app.answers.understood import Understood, understood
+from bioqa.app.answers.question import DEFAULT_OPTIONS, ExplainOptions, Options
 from bioqa.app.settings import MAX_CANDIDATES
-from bioqa.bioasq.domain import MAX_ITEMS, Candidate, Document, Question, Response
+from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.indexer.medline.packed import DamagedMetadata
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
@@ -29,7 +30,7 @@ from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.questions.rewriting import rewritten
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
-from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Ranking, Selection
+from bioqa.models.answers.ranking import RankedDocument, Ranking, Selection
 from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration, SelectionLimits, select
 from bioqa.system.errors import BioqaError
@@ -84,110 +85,12 @@ class Ranker(LoadedRanker, Protocol):
     def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]: ...
 
 
-Order = Literal["relevance", "date"]
-
-
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """How many documents and snippets an answer has, and which documents are candidates for it.
-
-    Further results have an ``offset``. Of the documents that BM25 finds, up to ``MAX_CANDIDATES``, each run
-    of ``candidates`` is ranked by itself: the first run's documents come first, then the second run's. So the
-    first results are the same whether or not more are asked for, results neither repeat nor go missing from
-    one offset to the next, and any costs as much as the first. An answer ends where its run ends.
-
-    In the order of dates, the first run's documents are sorted, the newest first and those without a date
-    last, and the ranker reads those that are in the answer.
-    """
-
-    max_documents: int = MAX_ITEMS
-    max_snippets: int = MAX_ITEMS
-    candidates: int = 100
-    filters: Filters = NO_FILTERS
-    order: Order = "relevance"
-    offset: int = 0
-    facets: bool = False
-    """Count the documents by year, type and the like: the ``MAX_CANDIDATES`` best."""
-    interpretation: Interpretation | None = None
-    """What the question means, if it is not to be taken as it is."""
-    literal: bool = False
-    """Search for the words of the question alone: no other spellings, abbreviations or synonyms, and no
-    corrections."""
-    weak_snippets: bool = False
-    """Also snippets that are much weaker than the best, where the ranker's scale says which are."""
-    explained: str | None = None
-    """PMID of an article whose place, or absence, is to be explained; of the first results by relevance."""
-
-
-DEFAULT_OPTIONS = SearchOptions()
-
-
-@dataclass(frozen=True, slots=True)
-class Timings:
-    """Milliseconds of each stage. For questions ranked together, ``rerank`` is the whole batch's time."""
-
-    retrieve: float
-    rerank: float
-    select: float
-    wait: float = 0.0
-    """In the queues before retrieval and before ranking."""
-
-    @property
-    def total(self) -> float:
-        return self.wait + self.retrieve + self.rerank + self.select
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Documents and sentences, best first, and where they come from."""
-
-    question: Question
-    documents: tuple[RankedDocument, ...]
-    sentences: tuple[RankedSentence, ...]
-    index: str
-    ranker: str
-    ranker_hash: str
-    timings_ms: Timings
-    truncated_sentences: int
-    candidates: int
-    """Number of documents that the search index found and the ranker ranked."""
-    calibrated: bool = False
-    """Whether scores are calibrated probabilities, which are comparable between answers."""
-    degraded: str | None = None
-    """Reason why BM25 replaced the ranker; None normally."""
-    condensed: str | None = None
-    """The words by which a long question was answered; None if it was answered as it was asked."""
-    confidence: Confidence | None = None
-    """Whether the documents answer the question; None for texts that came with it."""
-    options: SearchOptions = DEFAULT_OPTIONS
-    interpretation: Interpretation | None = None
-    """What was searched for instead of the question; None if it was taken as it is."""
-    reading: Reading | None = None
-    """How the words of the question were read; None if they were taken literally."""
-    next_offset: int | None = None
-    """Where further results begin; None if there are none."""
-    facets: Facets | None = None
-    emptied: tuple[LeftOut, ...] = ()
-    """If there are no documents because of filters, each filter with what it leaves out."""
-    explanation: Explanation | None = None
-    """Of the article that was to be explained; None if documents are only listed."""
-
-    @property
-    def understood(self) -> Understood | None:
-        """What was searched for, in words; None if the question was taken as it is."""
-        return understood(self.interpretation, self.reading)
-
-    def response(self) -> Response:
-        """The answer as a submission holds it."""
-        return Selection(self.documents, self.sentences).response(self.question)
-
-
 @dataclass(frozen=True, slots=True)
 class Explaining:
     """What retrieval says of an article that is to be explained."""
 
     retrieval: RetrievalExplanation
-    asked: "Retrieved"
+    question: "Retrieved"
     """The question with its candidates; the article is among them, if the index has it."""
 
 
@@ -196,7 +99,7 @@ class Retrieved:
     """A question with its candidates, ready to be ranked."""
 
     question: Question
-    options: SearchOptions
+    options: Options
     candidates: Sequence[Candidate]
     index: str
     """Name of the index; empty if the candidates came with the question."""
@@ -211,7 +114,7 @@ class Retrieved:
     """The candidates as a ranker reads them, if that is otherwise (see ``questions.rewriting``)."""
     listed: bool = False
     """Whether there is nothing to rank by: the candidates are the answer's documents, in order."""
-    interpretation: Interpretation | None = None
+    notation: Interpretation | None = None
     reading: Reading | None = None
     skip: int = 0
     """Documents of the ranking that come before the answer."""
@@ -233,50 +136,58 @@ class Retrieved:
         own = {candidate.document.pmid: candidate.document for candidate in self.candidates}
         return replace(
             ranking,
-            documents=tuple(replace(each, document=own[each.document.pmid]) for each in ranking.documents),
+            documents=tuple(
+                replace(ranked, document=own[ranked.document.pmid]) for ranked in ranking.documents
+            ),
         )
 
 
-def retrieve(index: SearchIndex, question: Question, options: SearchOptions = DEFAULT_OPTIONS) -> Retrieved:
-    """Fetch the candidates; white space around the question is ignored. Raises IndexUnavailable."""
+def retrieve(index: SearchIndex, question: Question, options: Options = DEFAULT_OPTIONS) -> Retrieved:
+    """Fetch the candidates; white space around the question is ignored.
+
+    Raises IndexUnavailable, and FilterError and SyntaxFault for options that ``Options.check`` refuses.
+    """
     begun = time.perf_counter()
+    filters, notation = options.as_filters(), options.interpretation(question.body)
     with _index_errors(index):
-        interpretation = options.interpretation
-        found = _search(index, question, options, interpretation)
-        if not found.candidates and interpretation and interpretation.perhaps_words:
-            found = _search(index, question, options, None)
-        return replace(found, retrieve_ms=_ms(begun, time.perf_counter()))
+        retrieved = _search(index, question, options, filters, notation)
+        if not retrieved.candidates and notation and notation.perhaps_words:
+            retrieved = _search(index, question, options, filters, None)
+        return replace(retrieved, retrieve_ms=_ms(begun, time.perf_counter()))
 
 
 def _search(
-    index: SearchIndex, question: Question, options: SearchOptions, interpretation: Interpretation | None
+    index: SearchIndex,
+    question: Question,
+    options: Options,
+    filters: Filters,
+    notation: Interpretation | None,
 ) -> Retrieved:
-    if interpretation is None:
-        asked = _asked(index, question.body, options)
-        found = index.search(asked.sought, _most(options), options.filters)
-        return _explained(index, _retrieved(index, question, options, found, asked), asked)
+    if notation is None:
+        return _find(index, question, options, filters, question.body)
     # Who names an article wants that one, whatever the filters were before.
-    filters = NO_FILTERS if interpretation.identifiers else options.filters
-    restricted = replace(options, filters=filters.restricted(interpretation.restriction))
-    if interpretation.words:
-        asked = _asked(index, interpretation.words, options)
-        found = index.search(asked.sought, _most(options), restricted.filters)
-        retrieved = _explained(index, _retrieved(index, question, restricted, found, asked), asked)
+    narrowed = (NO_FILTERS if notation.identifiers else filters).restricted(notation.restriction)
+    if notation.words:
+        retrieved = _find(index, question, options, narrowed, notation.words)
     else:
         # One more, to know whether there are further ones.
         most = min(options.offset + options.max_documents + 1, MAX_CANDIDATES)
-        documents = index.newest(restricted.filters, most)
-        found = [Candidate(document, 0.0) for document in documents]
-        retrieved = _retrieved(index, question, restricted, found, None)
-    return replace(
-        retrieved,
-        interpretation=interpretation,
-        emptied=() if interpretation.identifiers else retrieved.emptied,
-    )
+        listed = [Candidate(document, 0.0) for document in index.newest(narrowed, most)]
+        retrieved = _retrieved(index, question, options, narrowed, listed, None)
+    emptied = () if notation.identifiers else retrieved.emptied
+    return replace(retrieved, notation=notation, emptied=emptied)
+
+
+def _find(index: SearchIndex, question: Question, options: Options, filters: Filters, text: str) -> Retrieved:
+    """The candidates for a text."""
+    query = _read(index, text, options)
+    candidates = index.search(query.wording, _most(options), filters)
+    retrieved = _retrieved(index, question, options, filters, candidates, query)
+    return _explained(index, retrieved, filters, query)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Query:
     """What is searched for and ranked by."""
 
     words: str
@@ -286,136 +197,132 @@ class _Asked:
     """How the words are read; None if the text is long, or to be taken literally."""
 
     @property
-    def sought(self) -> str | Wording:
+    def wording(self) -> str | Wording:
         return self.words if self.reading is None else self.reading.wording
 
 
-def _asked(index: SearchIndex, text: str, options: SearchOptions) -> _Asked:
+def _read(index: SearchIndex, text: str, options: Options) -> _Query:
     text = text.strip()
     condensed = index.condense(text) if is_long(text) else None
     literal = options.literal or is_long(text)
-    return _Asked(condensed or text, condensed, None if literal else index.read(text))
+    return _Query(condensed or text, condensed, None if literal else index.read(text))
 
 
 def _retrieved(
     index: SearchIndex,
     question: Question,
-    options: SearchOptions,
-    found: Sequence[Candidate],
-    asked: _Asked | None,
+    options: Options,
+    filters: Filters,
+    candidates: Sequence[Candidate],
+    query: _Query | None,
 ) -> Retrieved:
-    """Of the documents that were found, those that the answer is taken from. ``asked``: None if documents
+    """Of the documents that were found, those that the answer is taken from. ``query``: None if documents
     are only listed."""
-    taken, skip, next_offset = _page(found, options, listed=asked is None)
-    sought = None if asked is None else asked.sought
+    run, skip, next_offset = _page(candidates, options, listed=query is None)
+    wording = None if query is None else query.wording
     retrieved = Retrieved(
         question,
         options,
-        taken,
+        run,
         index.name,
         retrieve_ms=0.0,
-        listed=asked is None,
+        listed=query is None,
         skip=skip,
         next_offset=next_offset,
-        facets=_facets(index, sought, options) if options.facets else None,
-        emptied=without_each(index, sought, options.filters) if options.filters and not found else (),
+        facets=facets_of(index.described(wording, MAX_CANDIDATES, filters)) if options.facets else None,
+        emptied=without_each(index, wording, filters) if filters and not candidates else (),
     )
-    if asked is None:
+    if query is None:
         return retrieved
-    words, as_ranked = _as_ranked(asked, taken)
+    words, as_ranked = _as_ranked(query, run)
     return replace(
-        retrieved, words=words, as_ranked=as_ranked, condensed=asked.condensed, reading=asked.reading
+        retrieved, words=words, as_ranked=as_ranked, condensed=query.condensed, reading=query.reading
     )
 
 
-def _facets(index: SearchIndex, sought: str | Wording | None, options: SearchOptions) -> Facets:
-    return facets_of(index.described(sought, MAX_CANDIDATES, options.filters))
-
-
-def _as_ranked(asked: _Asked, candidates: Sequence[Candidate]) -> tuple[str, Sequence[Candidate] | None]:
+def _as_ranked(query: _Query, candidates: Sequence[Candidate]) -> tuple[str, Sequence[Candidate] | None]:
     """The question as a ranker reads it; and the candidates, if any of them is rewritten for it."""
-    if asked.reading is None:
-        return asked.words, None
-    made = rewritten(asked.reading, [candidate.document for candidate in candidates])
-    pairs = [*zip(candidates, made.documents, strict=True)]
+    if query.reading is None:
+        return query.words, None
+    rewriting = rewritten(query.reading, [candidate.document for candidate in candidates])
+    pairs = [*zip(candidates, rewriting.documents, strict=True)]
     if all(document is candidate.document for candidate, document in pairs):
-        return made.question, None
-    return made.question, [replace(candidate, document=document) for candidate, document in pairs]
+        return rewriting.question, None
+    return rewriting.question, [replace(candidate, document=document) for candidate, document in pairs]
 
 
-def _explained(index: SearchIndex, retrieved: Retrieved, asked: _Asked) -> Retrieved:
+def _explained(index: SearchIndex, retrieved: Retrieved, filters: Filters, query: _Query) -> Retrieved:
     """With what retrieval says of the article that is to be explained, if there is one."""
-    options, pmid = retrieved.options, retrieved.options.explained
-    if pmid is None:
+    options, candidates = retrieved.options, retrieved.candidates
+    if not isinstance(options, ExplainOptions):
         return retrieved
-    taken = retrieved.candidates
-    retrieval = explain_retrieval(index, asked.sought, pmid, options.filters, taken)
-    with_it = retrieved
-    if retrieval.document is not None and all(each.document.pmid != pmid for each in taken):
-        known = [*taken, Candidate(retrieval.document, retrieval.score)]
-        words, as_ranked = _as_ranked(asked, known)
-        with_it = replace(retrieved, candidates=known, words=words, as_ranked=as_ranked)
-    return replace(retrieved, explaining=Explaining(retrieval, with_it))
+    pmid = str(options.pmid)
+    retrieval = explain_retrieval(index, query.wording, pmid, filters, candidates)
+    with_article = retrieved
+    if retrieval.document is not None and all(known.document.pmid != pmid for known in candidates):
+        candidates = [*candidates, Candidate(retrieval.document, retrieval.score)]
+        words, as_ranked = _as_ranked(query, candidates)
+        with_article = replace(retrieved, candidates=candidates, words=words, as_ranked=as_ranked)
+    return replace(retrieved, explaining=Explaining(retrieval, with_article))
 
 
-def _most(options: SearchOptions) -> int:
+def _most(options: Options) -> int:
     """How many of the best documents the answer is taken from."""
     if options.order == "date":
-        return options.candidates
-    return min((options.offset // options.candidates + 1) * options.candidates, MAX_CANDIDATES)
+        return options.run
+    return min((options.offset // options.run + 1) * options.run, MAX_CANDIDATES)
 
 
 def _page(
-    found: Sequence[Candidate], options: SearchOptions, *, listed: bool
+    candidates: Sequence[Candidate], options: Options, *, listed: bool
 ) -> tuple[Sequence[Candidate], int, int | None]:
     """The candidates to rank, how many of the ranked ones to skip, and where further results begin."""
-    begin, size = options.offset, options.max_documents
-    end = begin + size
+    begin, end = options.offset, options.offset + options.max_documents
     if listed or options.order == "date":
-        ordered = found if listed else by_date(found[: options.candidates])
+        ordered = candidates if listed else by_date(candidates[: options.run])
         return ordered[begin:end], 0, end if end < len(ordered) else None
-    first = begin // options.candidates * options.candidates
-    run = found[first : first + options.candidates]
+    first = begin // options.run * options.run
+    run = candidates[first : first + options.run]
     end = min(end, first + len(run))
     # A full run may be followed by another one.
-    more = end < first + len(run) or (len(run) == options.candidates and end < MAX_CANDIDATES)
+    more = end < first + len(run) or (len(run) == options.run and end < MAX_CANDIDATES)
     return run, begin - first, end if more and end > begin else None
 
 
 def by_date(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The newest first, those without a date last; those of one day stay in their order."""
-    return sorted(candidates, key=lambda each: each.document.published or date.min, reverse=True)
+    return sorted(candidates, key=lambda found: found.document.published or date.min, reverse=True)
 
 
 def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answer]:
     """Answer questions, ranking them together. Raises what the ranker raises."""
     begun = time.perf_counter()
-    items = [each.item for each in retrieved if not each.listed]
+    items = [question.item for question in retrieved if not question.listed]
     rankings = iter(ranker.rank_many(items) if len(items) > 1 else [ranker.rank(*item) for item in items])
     spent = _ms(begun, time.perf_counter())
     return [
         _answer(
-            each,
-            _listed(each) if each.listed else each.of_candidates(next(rankings)),
-            (ranker.calibration, None if each.listed else scale_of(ranker)),
+            question,
+            _listed(question) if question.listed else question.of_candidates(next(rankings)),
+            (ranker.calibration, None if question.listed else scale_of(ranker)),
             ranker,
             begun,
             spent,
         )
-        for each in retrieved
+        for question in retrieved
     ]
 
 
 def _listed(retrieved: Retrieved) -> Ranking:
     """Documents as they are found, without scores of their sentences: there is no question to mark any by."""
-    return Ranking(tuple(RankedDocument(each.document, 0.0, ()) for each in retrieved.candidates))
+    return Ranking(tuple(RankedDocument(found.document, 0.0, ()) for found in retrieved.candidates))
 
 
 def _shown(ranking: Ranking, retrieved: Retrieved) -> Ranking:
     """The part of a ranking that the answer is taken from."""
     documents = ranking.documents[retrieved.skip :]
     if retrieved.options.order == "date" and not retrieved.listed:
-        place = {each.document.pmid: place for place, each in enumerate(retrieved.candidates)}
+        place = {found.document.pmid: place for place, found in enumerate(retrieved.candidates)}
         documents = tuple(sorted(documents, key=lambda ranked: place[ranked.document.pmid]))
     return replace(ranking, documents=documents)
 
@@ -455,20 +362,24 @@ def _answer(
     if retrieved.asked_at is not None:
         waited = round(max(0.0, _ms(retrieved.asked_at, begun) - retrieved.retrieve_ms), 3)
     return Answer(
-        retrieved.question,
-        selection.documents,
-        selection.sentences,
-        retrieved.index,
-        ranker.name,
-        ranker.hash,
-        Timings(retrieved.retrieve_ms, rerank_ms, _ms(ranked, time.perf_counter()), waited),
-        ranking.truncated_sentences,
-        len(retrieved.candidates),
+        question=retrieved.question,
+        options=options,
+        selection=selection,
+        index=retrieved.index,
+        ranker=ranker.name,
+        ranker_hash=ranker.hash,
+        timings_ms=Timings(
+            wait=waited,
+            retrieve=retrieved.retrieve_ms,
+            rerank=rerank_ms,
+            select=_ms(ranked, time.perf_counter()),
+        ),
+        candidates=len(retrieved.candidates),
+        truncated_sentences=ranking.truncated_sentences,
         calibrated=scale is not None,
         condensed=retrieved.condensed,
         confidence=estimate,
-        options=options,
-        interpretation=retrieved.interpretation,
+        notation=retrieved.notation,
         reading=retrieved.reading,
         next_offset=retrieved.next_offset,
         facets=retrieved.facets,
@@ -477,23 +388,23 @@ def _answer(
     )
 
 
-def _limits(scale: Scale | None, options: SearchOptions) -> SelectionLimits:
+def _limits(scale: Scale | None, options: Options) -> SelectionLimits:
     margin = None if scale is None or options.weak_snippets else scale.margin
     return SelectionLimits(options.max_documents, options.max_snippets, margin)
 
 
 def _explanation(ranker: Ranker, retrieved: Retrieved, calibration: Calibration) -> Explanation | None:
-    explaining, options = retrieved.explaining, retrieved.options
+    explaining = retrieved.explaining
     if explaining is None:
         return None
-    found, asked = explaining.retrieval, explaining.asked
-    return explain(ranker, found, asked, calibration, _limits(scale_of(ranker), options))
+    limits = _limits(scale_of(ranker), retrieved.options)
+    return explain(ranker, explaining.retrieval, explaining.question, calibration, limits)
 
 
 def _is_whole(retrieved: Retrieved) -> bool:
     """Whether the ranking is of an index's best candidates: a later run says little about the question."""
     options = retrieved.options
-    best = options.order == "relevance" and options.offset < options.candidates
+    best = options.order == "relevance" and options.offset < options.run
     return bool(retrieved.index) and best and not retrieved.listed
 
 
@@ -501,9 +412,9 @@ def _confidence(retrieved: Retrieved, ranking: Ranking, calibration: Calibration
     # Imported here because nltk takes half a second, which no command should wait for.
     from bioqa.models.answers.evidence import confidence
 
-    found = retrieved.interpretation
-    asked = retrieved.question.body if found is None else found.words
-    return confidence(asked, ranking, calibration, answered_by=retrieved.item[0])
+    notation = retrieved.notation
+    text = retrieved.question.body if notation is None else notation.words
+    return confidence(text, ranking, calibration, answered_by=retrieved.item[0])
 
 
 class Answerer:
@@ -515,13 +426,11 @@ class Answerer:
         # An index on a server has no folder.
         read_stored_tokens(ranker, getattr(index, "beside", None))
 
-    def answer(self, question: Question, options: SearchOptions = DEFAULT_OPTIONS) -> Answer:
+    def answer(self, question: Question, options: Options = DEFAULT_OPTIONS) -> Answer:
         """Answer one question; white space around it is ignored. Raises IndexUnavailable."""
         return rank_and_select(self.ranker, [retrieve(self.index, question, options)])[0]
 
-    def answers(
-        self, questions: Sequence[Question], options: SearchOptions = DEFAULT_OPTIONS
-    ) -> Iterator[Answer]:
+    def answers(self, questions: Sequence[Question], options: Options = DEFAULT_OPTIONS) -> Iterator[Answer]:
         """Yield each question's ``answer``; tags, operators and identifiers are not looked for.
 
         The candidates of all are fetched in one request. A question's retrieval time is its share of the time
@@ -529,17 +438,18 @@ class Answerer:
         """
         if not questions:
             return
-        begun = time.perf_counter()
+        begun, filters = time.perf_counter(), options.as_filters()
         with _index_errors(self.index):
-            asked = [_asked(self.index, question.body, options) for question in questions]
-            found = self.index.search_many([each.sought for each in asked], _most(options), options.filters)
+            queries = [_read(self.index, question.body, options) for question in questions]
+            wordings = [query.wording for query in queries]
+            found = self.index.search_many(wordings, _most(options), filters)
             retrieved = [
-                _retrieved(self.index, question, options, candidates, each)
-                for question, candidates, each in zip(questions, found, asked, strict=True)
+                _retrieved(self.index, question, options, filters, candidates, query)
+                for question, candidates, query in zip(questions, found, queries, strict=True)
             ]
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
-        for each in retrieved:
-            yield rank_and_select(self.ranker, [replace(each, retrieve_ms=share)])[0]
+        for question_retrieved in retrieved:
+            yield rank_and_select(self.ranker, [replace(question_retrieved, retrieve_ms=share)])[0]
 
 
 @contextmanager

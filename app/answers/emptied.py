@@ -7,6 +7,7 @@ from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filtering.conditions import AllOf, Condition
 from bioqa.indexer.search.filtering.filters import Filters
 from bioqa.indexer.search.wording import Wording
+from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 MAX_COUNTED = 20
 """Filters that are tried: each is a search."""
@@ -16,11 +17,14 @@ MAX_COUNTED = 20
 class LeftOut:
     """A filter, and how many documents would be found without it."""
 
+    __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
+
     filter: str
-    """The name of a field of ``Filters``."""
+    """The option's name; restriction for a part of the question."""
     condition: str
     """What it asks for."""
     documents: int
+    """That would be found without it."""
 
 
 def without_each(index: SearchIndex, words: str | Wording | None, filters: Filters) -> tuple[LeftOut, ...]:

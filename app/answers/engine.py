@@ -14,13 +14,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
+from bioqa.app.answers.answer import Answer
 from bioqa.app.answers.answering import (
-    DEFAULT_OPTIONS,
-    Answer,
     LoadedRanker,
     Ranker,
     Retrieved,
-    SearchOptions,
     answer_by_bm25,
     rank_and_select,
     retrieve,
@@ -28,6 +26,7 @@ from bioqa.app.answers.answering import (
 )
 from bioqa.app.answers.context import Origin, origin, set_origin
 from bioqa.app.answers.opening import load_rankers, open_index
+from bioqa.app.answers.question import DEFAULT_OPTIONS, ExplainOptions, Options
 from bioqa.app.answers.refusals import RETRY_AFTER_S, RankingFailed
 from bioqa.app.answers.reopening import ReopeningIndex
 from bioqa.app.answers.reranking import GivenText, as_retrieved
@@ -65,7 +64,7 @@ class RankingTask:
 
     ranker: str
     question: Question
-    options: SearchOptions = DEFAULT_OPTIONS
+    options: Options = DEFAULT_OPTIONS
     texts: tuple[GivenText, ...] | None = None
     asked_at: float = field(default_factory=time.perf_counter)
     """The clock is the same in all processes of one machine."""
@@ -237,10 +236,11 @@ BY_BM25 = "documents as BM25 found them, sentences by BM25"
 
 def plainly(task: RankingTask, why: str) -> RankingTask | None:
     """The task as what takes least; None for an explanation, which would explain nothing then."""
-    if task.options.explained is not None:
+    if isinstance(task.options, ExplainOptions):
         return None
-    options = replace(task.options, literal=True)
-    return replace(task, options=options, plainly=f"{why}; answered literally: {BY_BM25}")
+    return replace(
+        task, options=task.options.changed(literal=True), plainly=f"{why}; answered literally: {BY_BM25}"
+    )
 
 
 def start_engine(settings: Settings, configure_logs: Callable[[], None]) -> LocalEngine:

@@ -6,22 +6,41 @@ from dataclasses import dataclass
 
 from bioqa.indexer.medline.packed import summary
 from bioqa.indexer.search.records import Described
+from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 MAX_VALUES = 25
 """Values of a facet, the most frequent; the rest are in no answer."""
 
-Counts = tuple[tuple[str, int], ...]
-"""Values with their numbers of documents, the most frequent first; ties in alphabetical order."""
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    value: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountedYear:
+    year: int
+    documents: int
+
+
+Counts = tuple[Counted, ...]
+"""The most frequent first; ties in alphabetical order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facets:
+    """Numbers of documents among the best ones."""
+
+    __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
+
     documents: int
-    """Candidates that are counted."""
-    years: tuple[tuple[int, int], ...]
-    """Years with their numbers of documents, in order; years without any are missing."""
+    """That are counted."""
+    years: tuple[CountedYear, ...]
+    """In order; years without any are missing."""
     undated: int
     types: Counts
+    """Here and below, the 25 most frequent."""
     languages: Counts
     """MEDLINE's codes."""
     journals: Counts
@@ -53,7 +72,7 @@ def facets_of(records: Iterable[Described]) -> Facets:
         retracted += said.retracted
     return Facets(
         documents=number,
-        years=tuple(sorted(years.items())),
+        years=tuple(CountedYear(*item) for item in sorted(years.items())),
         undated=undated,
         types=_most_frequent(types),
         languages=_most_frequent(languages),
@@ -65,4 +84,5 @@ def facets_of(records: Iterable[Described]) -> Facets:
 
 
 def _most_frequent(counts: Counter[str]) -> Counts:
-    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MAX_VALUES])
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(Counted(*item) for item in ordered[:MAX_VALUES])

@@ -8,7 +8,9 @@ from itertools import islice
 
 import numpy as np
 
-from bioqa.app.answers.answering import Answer, LoadedRanker, Ranker, Retrieved, SearchOptions, scale_of
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.answering import LoadedRanker, Ranker, Retrieved, scale_of
+from bioqa.app.answers.question import DEFAULT_OPTIONS
 from bioqa.bioasq.domain import Document, Question, Sentence
 from bioqa.bioasq.labels import is_label
 from bioqa.indexer.medline.sentences import sentences_of
@@ -80,7 +82,8 @@ def as_retrieved(texts: Sequence[GivenText], question: str, ranker: Ranker) -> R
     words = _condensed(question, [*positions]) if is_long(question) else None
     candidates = ranker.candidates(words or question.strip(), documents)
     candidates.sort(key=lambda candidate: -candidate.score)  # the order in which an index returns them
-    options = SearchOptions(max_documents=len(documents), max_snippets=0)
+    # Of the request's texts there may be more than an answer has documents.
+    options = DEFAULT_OPTIONS.changed(max_documents=len(documents), max_snippets=0)
     return Retrieved(
         Question("", question), options, candidates, index="", retrieve_ms=0.0, condensed=words, words=words
     )
@@ -105,7 +108,7 @@ def scored_texts(answer: Answer, ranker: LoadedRanker) -> list[ScoredText]:
     document's share.
     """
     calibration, scale = (CALIBRATION, SCALE) if answer.degraded else (ranker.calibration, scale_of(ranker))
-    return [text for each in answer.documents for text in _scored(each, calibration, scale)]
+    return [text for ranked in answer.ranked_documents for text in _scored(ranked, calibration, scale)]
 
 
 def _scored(ranked: RankedDocument, calibration: Calibration, scale: Scale | None) -> list[ScoredText]:

@@ -10,7 +10,8 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from bioqa.app.answers.answering import Answer, IndexUnavailable, LoadedRanker, SearchOptions
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.answering import IndexUnavailable, LoadedRanker
 from bioqa.app.answers.batching import (
     AtCapacity,
     Batcher,
@@ -21,6 +22,7 @@ from bioqa.app.answers.batching import (
     whole_seconds,
 )
 from bioqa.app.answers.engine import Engine, RankingTask
+from bioqa.app.answers.question import Options
 from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
 from bioqa.app.answers.reranking import GivenText
 from bioqa.app.answers.similar import similar
@@ -108,7 +110,7 @@ class Service:
     async def answer(
         self,
         question: Question,
-        options: SearchOptions,
+        options: Options,
         *,
         ranker: str | None = None,
         priority: Priority = "interactive",
@@ -119,9 +121,11 @@ class Service:
         ``timeout_s``: seconds within which ranking must begin. The settings' limit is an upper bound, and the
         default of interactive questions; batch questions have no limit unless one is given. Cancelling the
         call cancels work that has not begun. Raises UnknownRanker, QueueFull, TimedOut, Draining,
-        RankingFailed and IndexUnavailable.
+        RankingFailed, IndexUnavailable, FilterError and SyntaxFault.
         """
         chosen = self.ranker_named(ranker)
+        options = options.ready(self.settings.candidates)
+        options.check(question.body)
         if timeout_s is not None or priority == "interactive":
             timeout_s = self._within(timeout_s)
         with self._request(_Request(priority, timeout_s)) as request:
@@ -130,7 +134,7 @@ class Service:
     async def explain(
         self,
         question: Question,
-        options: SearchOptions,
+        options: Options,
         *,
         ranker: str | None = None,
         timeout_s: float | None = None,
@@ -181,13 +185,14 @@ class Service:
             return await self._counted(request, task)
 
     async def answer_all(
-        self, questions: Sequence[Question], options: SearchOptions, *, ranker: str | None = None
+        self, questions: Sequence[Question], options: Options, *, ranker: str | None = None
     ) -> list[Answer]:
         """Answer all questions, at batch priority. If the first is admitted, the others are too.
 
         Raises what ``answer`` raises, except TimedOut; the other questions are then cancelled.
         """
-        chosen = self.ranker_named(ranker)
+        chosen, options = self.ranker_named(ranker), options.ready(self.settings.candidates)
+        options.as_filters()
         # Twice the number answered at once, so that there is always one that waits.
         ahead = 2 * self.at_once
         answers, tasks = [], deque[asyncio.Task[Answer]]()

@@ -1,24 +1,35 @@
 """What was searched for: the notation that was recognised in a question, and how its words were read."""
 
 from dataclasses import dataclass
+from typing import Literal
 
-from bioqa.indexer.search.notation.identifiers import Identifier
 from bioqa.indexer.search.notation.interpretation import Interpretation
-from bioqa.indexer.search.questions.reading import Correction, Expansion, Reading
+from bioqa.indexer.search.questions.reading import CorrectedWord, Expansion, Reading
+from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
+
+
+@dataclass(frozen=True, slots=True)
+class NamedArticle:
+    kind: Literal["pmid", "pmcid", "doi"]
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
+    """What was searched for instead of the question as it is, or beside its words."""
+
+    __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
+
     words: str
-    """What documents were ranked by, corrected; empty if they are only listed, the newest first."""
+    """What the documents are ranked by, corrected; empty if they are only listed, the newest first."""
     restriction: str | None = None
     """What they must be like, in PubMed's notation."""
-    identifiers: tuple[Identifier, ...] = ()
-    """The articles that the question names: each has a ``kind`` and a ``value``."""
-    corrections: tuple[Correction, ...] = ()
-    """Misspelt words: each has a ``word``, and the ``correction`` that was searched for instead."""
+    identifiers: tuple[NamedArticle, ...] = ()
+    """The articles that the question names, if it does."""
+    corrections: tuple[CorrectedWord, ...] = ()
+    """Words that were searched for instead of misspelt ones; none with literal."""
     expansions: tuple[Expansion, ...] = ()
-    """Each has ``words`` of the question, what was searched for ``also``, and ``why``."""
+    """What was searched for, too; none with literal."""
 
 
 def understood(interpretation: Interpretation | None, reading: Reading | None) -> Understood | None:
@@ -29,7 +40,7 @@ def understood(interpretation: Interpretation | None, reading: Reading | None) -
     return Understood(
         words=reading.text if reading else found.words,
         restriction=None if found.restriction is None else str(found.restriction),
-        identifiers=found.identifiers,
+        identifiers=tuple(NamedArticle(named.kind, named.value) for named in found.identifiers),
         corrections=reading.corrections if reading else (),
         expansions=reading.expansions if reading else (),
     )

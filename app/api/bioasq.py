@@ -2,16 +2,15 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.app.http.parsers import checked_route
-from bioqa.app.http.schemas import Submission, TestSet
+from bioqa.app.http.schemas import Submission, TestSet, TestSetAddress
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.files import submission_dict
@@ -57,17 +56,18 @@ EXAMPLES: dict[str, Any] = {
 )
 async def answer_a_test_set(
     testset: Annotated[TestSet, Body(openapi_examples=EXAMPLES)],
+    asked: Annotated[TestSetAddress, Query()],
     service: CurrentService,
     request: Request,
 ) -> Response:
     """Answer the test set's questions in order, each with at most ten documents and ten snippets.
 
-    Snippets that are much weaker than a question's best are left out, unless BIOQA_WEAK_SNIPPETS is set.
+    Filters and other options for all questions are parameters of the address. Snippets that are much weaker
+    than a question's best are left out, unless weak_snippets or BIOQA_WEAK_SNIPPETS is set.
     """
     questions = [asked.question() for asked in testset.questions]
     _check(questions, service)
-    settings = service.settings
-    options = SearchOptions(candidates=settings.candidates, weak_snippets=settings.weak_snippets)
+    options = asked.options(weak_snippets=service.settings.weak_snippets)
     answers = await while_connected(request, service.answer_all(questions, options))
     degraded = sum(answer.degraded is not None for answer in answers)
     return JSONResponse(

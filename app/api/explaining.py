@@ -7,8 +7,9 @@ from fastapi import APIRouter, Body, Request
 from bioqa.app.answers.service import CurrentService
 from bioqa.app.api.search import answered
 from bioqa.app.http.errors import documented
-from bioqa.app.http.explanations import ExplainedAnswer, ExplainRequest, explained_answer
+from bioqa.app.http.explanations import ExplainedAnswer, explained_answer
 from bioqa.app.http.parsers import checked_route
+from bioqa.app.http.schemas import ExplainRequest
 
 router = APIRouter(tags=["answers"], route_class=checked_route(ExplainRequest, lambda settings: {}))
 
@@ -26,4 +27,4 @@ async def explain_an_article(
     request: Request,
 ) -> ExplainedAnswer:
     """Tell where an article stood at each stage of an answer, what carried it, and what it lacked."""
-    return explained_answer(await answered(asked, service, request, explained=True))
+    return explained_answer(await answered(asked, service, request))

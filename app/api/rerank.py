@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi import Body as RequestBody
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
-from bioqa.app.answers.answering import Answer
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.question import MAX_SIZE, Body, NullIsDefault, Number
 from bioqa.app.answers.reranking import GivenText, ScoredText, scored_texts, truncate_words
 from bioqa.app.answers.service import CurrentService, Service, UnknownRanker
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.app.http.parsers import checked_route
-from bioqa.app.http.schemas import Body, Number, Snippets, null_is
 from bioqa.system.jsonfile import shortened
 
 MAX_DOCUMENTS = 1000
@@ -57,10 +57,9 @@ def _ranked_field(name: object) -> object:
 
 
 RankedField = Annotated[Literal["text", "title"], BeforeValidator(_ranked_field)]
-Strict = Annotated[bool, Field(strict=True)]
 
 
-class RerankRequest(BaseModel):
+class RerankRequest(NullIsDefault):
     """A question and the texts to rank. Unknown keys are ignored, and named in the warnings."""
 
     model_config = ConfigDict(extra="allow")
@@ -74,18 +73,16 @@ class RerankRequest(BaseModel):
     top_n: Annotated[int, Field(ge=1), Number] | None = Field(
         default=None, description="Number of results; all if absent."
     )
-    return_documents: Annotated[
-        Strict, BeforeValidator(null_is(True), json_schema_input_type=Strict | None)
-    ] = Field(default=True, description="Whether results include their document.")
+    return_documents: StrictBool = Field(default=True, description="Whether results include their document.")
     rank_fields: Annotated[list[RankedField], Field(max_length=10)] | None = Field(
         default=None, description="Cohere's; may name text and title, which are ranked in any case."
     )
     max_tokens_per_doc: Annotated[int, Field(ge=1), Number] | None = Field(
         default=None, description="Longer texts are cut after this number of words."
     )
-    max_sentences: Annotated[
-        Snippets, BeforeValidator(null_is(3), json_schema_input_type=Snippets | None)
-    ] = Field(default=3, description="Number of best sentences of each document. An extension.")
+    max_sentences: Annotated[int, Field(ge=0, le=MAX_SIZE), Number] = Field(
+        default=3, description="Number of best sentences of each document. An extension."
+    )
 
 
 class RerankSentence(BaseModel):

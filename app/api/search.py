@@ -4,13 +4,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request
 
-from bioqa.app.answers.answering import Answer
+from bioqa.app.answers.answer import Answer
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.http.errors import FieldError, documented
 from bioqa.app.http.parsers import checked_route
-from bioqa.app.http.schemas import SearchAddress, SearchAnswer, SearchRequest, search_answer
-from bioqa.bioasq.domain import Question
+from bioqa.app.http.schemas import ExplainRequest, SearchAddress, SearchAnswer, SearchRequest, search_answer
 
 router = APIRouter(tags=["answers"], route_class=checked_route(SearchRequest, lambda settings: {}))
 
@@ -61,16 +60,13 @@ async def _answer(asked: SearchRequest, service: Service, request: Request) -> S
     return search_answer(await answered(asked, service, request), asked.id, asked.include)
 
 
-async def answered(
-    asked: SearchRequest, service: Service, request: Request, *, explained: bool = False
-) -> Answer:
-    """``explained``: the request names an article to explain."""
+async def answered(asked: SearchRequest | ExplainRequest, service: Service, request: Request) -> Answer:
     check_length(asked.body, "body", service)
-    answer = service.explain if explained else service.answer
-    options = asked.options(service.settings.candidates)
+    answer = service.explain if isinstance(asked, ExplainRequest) else service.answer
     timeout_s = None if asked.timeout_ms is None else asked.timeout_ms / 1000
-    question = Question(asked.id or "", asked.body, asked.type)
-    return await while_connected(request, answer(question, options, ranker=asked.ranker, timeout_s=timeout_s))
+    return await while_connected(
+        request, answer(asked.question(), asked, ranker=asked.ranker, timeout_s=timeout_s)
+    )
 
 
 def check_length(body: str, field: str, service: Service) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 
-from bioqa.app.answers.answering import DEFAULT_OPTIONS, Answer, Answerer, SearchOptions
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.question import DEFAULT_OPTIONS, Options
 from bioqa.app.cli.journal import Journal
 from bioqa.bioasq.domain import Question, Response
 from bioqa.bioasq.files import submission_dict, write_submission
@@ -31,7 +33,7 @@ def answer_batch(
     answerer: Answerer,
     questions: Sequence[Question],
     output: Path,
-    options: SearchOptions = DEFAULT_OPTIONS,
+    options: Options = DEFAULT_OPTIONS,
     on_answer: OnAnswer = lambda done, question: None,
 ) -> list[Response]:
     """Answer all questions and write the submission, atomically.
@@ -59,12 +61,12 @@ def answer_batch(
     return responses
 
 
-def _answers(answerer: Answerer, questions: Sequence[Question], options: SearchOptions) -> Iterator[Answer]:
+def _answers(answerer: Answerer, questions: Sequence[Question], options: Options) -> Iterator[Answer]:
     for begin in range(0, len(questions), CHUNK):
         yield from answerer.answers(questions[begin : begin + CHUNK], options)
 
 
-def _job(answerer: Answerer, questions: Sequence[Question], options: SearchOptions) -> str:
+def _job(answerer: Answerer, questions: Sequence[Question], options: Options) -> str:
     """Hash everything that the answers depend on."""
     ranker = (answerer.ranker.name, answerer.ranker.hash)
     parts = [

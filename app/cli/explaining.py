@@ -6,58 +6,32 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bioqa.app.answers.answering import SearchOptions
 from bioqa.app.answers.explaining import SHOWN_FEATURES, Explanation
-from bioqa.app.answers.opening import open_answerer
+from bioqa.app.answers.question import OF_EXPLANATIONS, ExplainOptions, Options
+from bioqa.app.cli.answering import prepared
 from bioqa.app.cli.console import out, print_json
-from bioqa.app.cli.options import (
-    CandidatesOption,
-    DeviceOption,
-    IndexOption,
-    JsonOption,
-    LiteralOption,
-    RankerOption,
-    WeakSnippetsOption,
-)
-from bioqa.app.settings import MAX_CANDIDATES, load_settings
+from bioqa.app.cli.options import DeviceOption, IndexOption, JsonOption, RankerOption, with_options
+from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import Question
-from bioqa.bioasq.trec import pmid as pmid_in
-from bioqa.indexer.search.notation.interpretation import interpret
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import has_lone_surrogate
 
 
+@with_options(OF_EXPLANATIONS, ExplainOptions)
 def explain(
     question: Annotated[str, typer.Argument(help="The question.", show_default=False)],
     pmid: Annotated[str, typer.Argument(help="An article: its PMID, or its address.", show_default=False)],
+    options: Options,
     index: IndexOption = None,
     ranker: RankerOption = None,
-    max_documents: Annotated[int, typer.Option(min=1, help="Documents that are selected.")] = 10,
-    max_snippets: Annotated[int, typer.Option(min=1, help="Sentences that are selected.")] = 10,
-    candidates: CandidatesOption = None,
     device: DeviceOption = None,
-    plain: Annotated[bool, typer.Option("--plain", help="Take the question as it is: no tags.")] = False,
-    literal: LiteralOption = False,
-    weak_snippets: WeakSnippetsOption = False,
     json: JsonOption = False,
 ) -> None:
     """Explain why an article is, or is not, in the answer to a question.
 
     Shows where it and its best sentences stood at each stage, what carried them, and what is missing.
     """
-    if not question.strip() or has_lone_surrogate(question):
-        raise BioqaError("the question is empty or not valid Unicode")
-    settings = load_settings(index=index, ranker=ranker, candidates=candidates, device=device)
-    options = SearchOptions(
-        max_documents,
-        max_snippets,
-        settings.candidates,
-        interpretation=interpret(question, "never" if plain else "auto"),
-        literal=literal,
-        weak_snippets=weak_snippets,
-        explained=pmid_in(pmid),
-    )
-    answer = open_answerer(settings).answer(Question("", question), options)
+    answerer, options = prepared(index, ranker, device, question, options)
+    answer = answerer.answer(Question("", question), options)
     explanation = answer.explanation
     if explanation is None:
         raise BioqaError("the question has no words to rank by: its documents are only listed")

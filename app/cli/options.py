@@ -1,14 +1,26 @@
 """Arguments and options shared by several commands."""
 
-from datetime import datetime
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
+from bioqa.app.answers.question import (
+    FILTERS,
+    Options,
+    is_made_of,
+    option_names,
+    read,
+    read_texts,
+    takes_many,
+)
+from bioqa.app.cli.console import say
 from bioqa.app.exports.formats import FORMATS, format_named
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import STANDARD
+from bioqa.system.jsonfile import STANDARD, has_lone_surrogate
 
 
 def no_stream(value: Any) -> Any:
@@ -18,13 +30,21 @@ def no_stream(value: Any) -> Any:
     return value
 
 
+def check_question(question: str) -> None:
+    """Raises BioqaError for one that is empty, or no valid Unicode."""
+    if not question.strip():
+        raise BioqaError("the question is empty")
+    if has_lone_surrogate(question):
+        raise BioqaError("the question is not valid Unicode")
+
+
 def _known_format(value: str | None) -> str | None:
     if value is not None:
         format_named(value)
     return value
 
 
-FILTERS = "Filters"
+PANEL = "Filters"
 """Heading of their options in the help."""
 
 IndexOption = Annotated[
@@ -48,17 +68,6 @@ DeviceOption = Annotated[
     str | None,
     typer.Option("--device", help="Device of rankers: auto, cpu or cuda. [BIOQA_DEVICE]"),
 ]
-DAY_FORMATS = ["%Y-%m-%d", "%Y-%m", "%Y"]
-AfterOption = Annotated[
-    datetime | None,
-    typer.Option(
-        "--after",
-        formats=DAY_FORMATS,
-        metavar="YYYY[-MM[-DD]]",
-        help="Only documents published then or later.",
-        rich_help_panel=FILTERS,
-    ),
-]
 FormatOption = Annotated[
     str | None,
     typer.Option(
@@ -68,71 +77,6 @@ FormatOption = Annotated[
         help="Format of citations: files for reference managers, or text to paste.",
     ),
 ]
-BeforeOption = Annotated[
-    datetime | None,
-    typer.Option(
-        "--before",
-        "--published-before",
-        formats=DAY_FORMATS,
-        metavar="YYYY[-MM[-DD]]",
-        help="Only documents published before that day, or before that year or month begins.",
-        rich_help_panel=FILTERS,
-    ),
-]
-UndatedOption = Annotated[
-    bool,
-    typer.Option(
-        "--undated",
-        help="With --after or --before: documents without a date, too.",
-        rich_help_panel=FILTERS,
-    ),
-]
-TypeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--type", metavar="TYPE", help="Publication type; repeated: one of them.", rich_help_panel=FILTERS
-    ),
-]
-LanguageOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--language",
-        metavar="LANGUAGE",
-        help="Name or ISO 639 code; repeated: one of them.",
-        rich_help_panel=FILTERS,
-    ),
-]
-HeadingOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--heading", metavar="HEADING", help="MeSH heading; repeated: all of them.", rich_help_panel=FILTERS
-    ),
-]
-JournalOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--journal",
-        metavar="JOURNAL",
-        help="NLM's abbreviation, title or ISSN; repeated: one of them.",
-        rich_help_panel=FILTERS,
-    ),
-]
-AuthorOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--author", metavar="AUTHOR", help="As in “Smith J”; repeated: all of them.", rich_help_panel=FILTERS
-    ),
-]
-HasAbstractOption = Annotated[
-    bool, typer.Option("--has-abstract", help="Only with an abstract.", rich_help_panel=FILTERS)
-]
-FreeFullTextOption = Annotated[
-    bool, typer.Option("--free-full-text", help="Only in PubMed Central.", rich_help_panel=FILTERS)
-]
-ExcludeRetractedOption = Annotated[
-    bool,
-    typer.Option("--exclude-retracted", help="Leave out retracted articles.", rich_help_panel=FILTERS),
-]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
 MedlineFiles = Annotated[
@@ -140,14 +84,70 @@ MedlineFiles = Annotated[
     typer.Argument(metavar="FILE…", help="MEDLINE or PubMed XML, plain or gzip.", show_default=False),
 ]
 
-WeakSnippetsOption = Annotated[
-    bool, typer.Option("--weak-snippets", help="Also snippets that are much weaker than the best one.")
-]
-LiteralOption = Annotated[
-    bool,
-    typer.Option(
-        "--literal",
-        help="Search for the words of the question alone: no other spellings, abbreviations, synonyms or "
-        "corrections.",
-    ),
-]
+
+def with_options(
+    names: Sequence[str], model: type[Options] = Options, **defaults: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator: the command takes these options of a question, and is called with ``options``.
+
+    What ``model`` has beside them, such as a PMID, are the command's own arguments. ``defaults`` stand for
+    options that the command does not offer.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**arguments: Any) -> None:
+            if arguments.pop("plain", False):
+                say("--plain is called --syntax never; the old name goes with the next release")
+                arguments["syntax"] = "never"
+            texts = {name: arguments.pop(name) for name in names}
+            extra = {name: arguments[name] for name in arguments if name in model.model_fields}
+            for name in extra:
+                del arguments[name]
+            # A flag that is not given says nothing.
+            given = ((name, value) for name, value in texts.items() if value not in (False, None, []))
+            command(options=read(model, {**defaults, **extra, **read_texts(model, given)}), **arguments)
+
+        own = inspect.signature(command).parameters
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [*(own[name] for name in own if name != "options"), *_parameters(names)]
+        )
+        return run
+
+    return decorate
+
+
+def _parameters(names: Sequence[str]) -> Iterator[inspect.Parameter]:
+    for name in names:
+        field = Options.model_fields[name]
+        flags = [f"--{known.replace('_', '-')}" for known in option_names(name, field)]
+        many, flag = takes_many(field), field.annotation is bool
+        default = "" if field.default in ((), False, None) else f" [{field.default}]"
+        option = typer.Option(
+            *flags,
+            help=f"{field.description}{' May be repeated.' if many else ''}{default}",
+            metavar=None if flag else _metavar(name, field.annotation),
+            rich_help_panel=PANEL if name in FILTERS else None,
+            show_default=False,
+        )
+        kind: Any = bool if flag else list[str] | None if many else str | None
+        yield inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if flag else None,
+            annotation=Annotated[kind, option],
+        )
+    if "syntax" in names:
+        plain = typer.Option("--plain", hidden=True, help="As --syntax never.")
+        yield inspect.Parameter(
+            "plain", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, plain]
+        )
+
+
+def _metavar(name: str, kind: Any) -> str:
+    if name.startswith("published"):
+        return "YYYY[-MM[-DD]]"
+    choices = get_args(kind)
+    if choices and all(isinstance(choice, str) for choice in choices):
+        return "|".join(choices)
+    return "N" if is_made_of(kind, int) else name.removesuffix("s").upper()

@@ -16,13 +16,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from bioqa.app.answers.answering import IndexDamaged, IndexUnavailable
+from bioqa.app.answers.question import OptionError, fault_message, field_name
 from bioqa.app.answers.refusals import RETRY_AFTER_S, BatchesUnavailable, QueueFull, Refused
 from bioqa.app.answers.service import UnknownRanker
 from bioqa.app.answers.workers import TooMuchWork
 from bioqa.indexer.medline.packed import DamagedMetadata
 from bioqa.indexer.search.filtering.filters import FilterError
 from bioqa.indexer.search.notation.syntax import SyntaxFault
-from bioqa.system.jsonfile import shortened
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -85,6 +85,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(FieldError, _field)
     app.add_exception_handler(UnknownRanker, _unknown_ranker)
     app.add_exception_handler(FilterError, _filter)
+    app.add_exception_handler(OptionError, _option)
     app.add_exception_handler(SyntaxFault, _syntax)
     app.add_exception_handler(IndexUnavailable, _unavailable)
     app.add_exception_handler(IndexDamaged, _damaged)
@@ -128,26 +129,9 @@ async def _validation(request: Request, error: Exception) -> Response:
 
 def field_problem(fault: Mapping[str, Any]) -> FieldProblem:
     """Reword an error of pydantic, whose ``loc`` begins with the part of the request."""
-    return FieldProblem(field=_field_name(fault["loc"]), message=_message(fault))
-
-
-def _field_name(location: Sequence[int | str]) -> str:
     # The first element is body, path or query; alone, it means the whole of that part.
-    name = ""
-    for step in location[1:]:
-        name += f"[{step}]" if isinstance(step, int) else f".{step}" if name else step
-    return shortened(name) or "the request's body"
-
-
-def _message(fault: Mapping[str, Any]) -> str:
-    if fault["type"] == "string_unicode":
-        return "contains half a character (a lone surrogate)"
-    if fault["type"] == "missing":
-        return "is missing"
-    if fault["type"] == "extra_forbidden":
-        return "is not a field of this request"
-    message = str(fault["msg"]).removeprefix("Value error, ")
-    return shortened(message.replace("Input should be", "must be").replace("String should have", "must have"))
+    field = field_name(fault["loc"][1:]) or "the request's body"
+    return FieldProblem(field=field, message=fault_message(fault))
 
 
 async def _field(request: Request, error: Exception) -> Response:
@@ -196,6 +180,12 @@ async def _unknown_ranker(request: Request, error: Exception) -> Response:
 async def _filter(request: Request, error: Exception) -> Response:
     assert isinstance(error, FilterError)
     return await _field(request, FieldError(error.field, error.message))
+
+
+async def _option(request: Request, error: Exception) -> Response:
+    assert isinstance(error, OptionError)
+    problems = [FieldProblem(field=field, message=message) for field, message in error.faults]
+    return problem(422, str(error), problems)
 
 
 async def _syntax(request: Request, error: Exception) -> Response:

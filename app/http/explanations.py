@@ -1,39 +1,10 @@
 """Schemas of explanations: why an article is, or is not, in an answer."""
 
-from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 
-from bioqa.app.answers.answering import Answer, SearchOptions
-from bioqa.app.http.schemas import SearchRequest
-from bioqa.bioasq.trec import pmid as pmid_in
-from bioqa.system.errors import BioqaError
-
-
-def _pmid(value: str) -> str:
-    try:
-        return pmid_in(value.strip())
-    except BioqaError as error:
-        raise ValueError("must be a PMID, or an address of PubMed") from error
-
-
-Pmid = Annotated[str, AfterValidator(_pmid)]
-
-
-class ExplainRequest(SearchRequest):
-    """A question as for /v1/search, and the article in question."""
-
-    pmid: Pmid = Field(description="An article, in the answer or not: its PMID, or its address.")
-
-    @model_validator(mode="after")
-    def _of_the_first_results(self) -> "ExplainRequest":
-        if self.order != "relevance" or self.offset or self.facets or self.include:
-            raise ValueError("order, offset, facets and include change nothing that is explained: omit them")
-        return self
-
-    def options(self, candidates: int) -> SearchOptions:
-        return replace(super().options(candidates), explained=self.pmid)
+from bioqa.app.answers.answer import Answer
 
 
 class ExplainedTerm(BaseModel):

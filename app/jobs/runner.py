@@ -15,7 +15,9 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
-from bioqa.app.answers.answering import Answer, IndexUnavailable, LoadedRanker, SearchOptions
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.answering import IndexUnavailable, LoadedRanker
+from bioqa.app.answers.question import Options
 from bioqa.app.answers.refusals import BatchesUnavailable, Draining, QueueFull, RankingFailed, TimedOut
 from bioqa.app.answers.service import Service, UnknownRanker
 from bioqa.app.answers.supervision import Supervised
@@ -206,8 +208,10 @@ class Runner:
         try:
             answer = await self._service.answer(
                 waiting.question,
-                SearchOptions(
-                    candidates=batch.candidates, weak_snippets=self._service.settings.weak_snippets
+                Options(
+                    syntax="never",
+                    candidates=batch.candidates,
+                    weak_snippets=self._service.settings.weak_snippets,
                 ),
                 ranker=source.ranker,
                 priority="batch",
@@ -271,8 +275,8 @@ def _answered(answer: Answer) -> StoredAnswer:
     return StoredAnswer(
         made["questions"][0],
         # Not probabilities, which can round to one: these give the order in a run.
-        tuple(document.own_score for document in answer.documents),
-        tuple(sentence.own_score for sentence in answer.sentences),
+        tuple(document.raw_score for document in answer.documents),
+        tuple(snippet.raw_score for snippet in answer.snippets),
         answer.degraded,
     )
 

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ValidationError
 
 from bioqa.app.answers.service import Service
 from bioqa.app.http.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
-from bioqa.bioasq.domain import Question
 from bioqa.system.errors import BioqaError
 from bioqa.system.proxies import is_http, proxy_of, shown
 from bioqa.system.secret import Secret, scrub
@@ -41,8 +40,7 @@ class LocalBackend:
             raise BioqaError(
                 f"the question has {len(asked.body)} characters, more than {settings.max_question_characters}"
             )
-        options = asked.options(settings.candidates)
-        return search_answer(await self._service.answer(Question("", asked.body), options))
+        return search_answer(await self._service.answer(asked.question(), asked, ranker=asked.ranker))
 
     async def document(self, pmid: str) -> StoredDocument | None:
         document = await anyio.to_thread.run_sync(self._service.document, pmid)
@@ -61,7 +59,7 @@ class RemoteBackend:
         self._transport = transport
 
     async def search(self, asked: SearchRequest) -> SearchAnswer:
-        body = asked.model_dump(mode="json", exclude_none=True)
+        body = asked.model_dump(mode="json", exclude_defaults=True)
         response = await self._call("POST", "/v1/search", json=body)
         return self._content(response, SearchAnswer)
 

@@ -5,10 +5,12 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from bioqa.app.answers.facets import Facets
 from bioqa.app.exports.links import pubmed_link
 from bioqa.app.exports.standing import WARNINGS
 from bioqa.app.http.metadata import CitationMetadata
-from bioqa.app.http.schemas import InterpretedQuestion, SearchAnswer, StoredDocument, WithStanding
+from bioqa.app.http.schemas import SearchAnswer, StoredDocument, WithStanding
+from bioqa.bioasq.domain import Part
 from bioqa.bioasq.metadata import Standing
 from bioqa.models.answers.confidence import Level
 
@@ -62,13 +64,8 @@ class SearchResult(BaseModel):
         "was found instead of citing them."
     )
     next_offset: int | None = Field(description="Offset of further documents; null if there are no more.")
-    note: str | None = Field(description="Limitations of this result, if any.")
-
-
-class DocumentPart(BaseModel):
-    label: str
-    begin: int
-    end: int
+    facets: Facets | None = Field(description="Numbers of articles by year, type and the like, if asked for.")
+    note: str | None = Field(description="What is to be known of this result, if anything.")
 
 
 class DocumentSentence(BaseModel):
@@ -87,7 +84,7 @@ class MedlineDocument(Warned):
     abstract: str
     published: date | None
     citation: str = Field(description="To cite the article by.")
-    parts: list[DocumentPart] = Field(description="Of a structured abstract; each begins with its label.")
+    parts: list[Part] = Field(description="Of a structured abstract; each begins with its label.")
     sentences: list[DocumentSentence]
     metadata: CitationMetadata
 
@@ -99,26 +96,6 @@ class Documents(BaseModel):
 
 def search_result(answer: SearchAnswer) -> SearchResult:
     documents = {each.document: each for each in answer.documents}
-    notes = [answer.degraded_reason] if answer.degraded_reason else []
-    if answer.condensed:
-        notes.append(f"the question is long, and was answered by these of its words: {answer.condensed}")
-    if answer.documents and answer.confidence and answer.confidence.caution:
-        notes.insert(0, answer.confidence.caution.removesuffix("."))
-    if answer.truncated_sentences:
-        notes.append(f"{answer.truncated_sentences} sentences were truncated")
-    if answer.interpretation:
-        notes += _read(answer.interpretation)
-    if answer.emptied:
-        left_out = "; ".join(
-            f"{each.documents} without {each.filter} ({each.condition})" for each in answer.emptied
-        )
-        notes.append(f"the filters leave no document: {left_out}")
-    elif not answer.documents:
-        notes.append(_nothing(answer))
-    if answer.interpretation and not answer.interpretation.words and not answer.interpretation.identifiers:
-        notes.append("documents are listed by date, the newest first, as the question has restrictions only")
-    elif answer.documents and not answer.calibrated and not _is_found_by_identifier(answer):
-        notes.append("scores are no probabilities: they are comparable within this result only")
     return SearchResult(
         warning=_warning_of_all(answer),
         question=answer.body,
@@ -153,7 +130,8 @@ def search_result(answer: SearchAnswer) -> SearchResult:
         ranker=answer.ranker,
         answers_question=answer.confidence.level if answer.confidence else None,
         next_offset=answer.next_offset,
-        note="; ".join(notes) or None,
+        facets=answer.facets,
+        note=" ".join(remark.text for remark in answer.remarks) or None,
     )
 
 
@@ -172,32 +150,6 @@ def _warning_of_all(answer: SearchAnswer) -> str | None:
     return "; ".join(f"{words}: {', '.join(pmids)}" for words, pmids in named.items() if pmids) or None
 
 
-def _read(interpretation: InterpretedQuestion) -> list[str]:
-    """What was searched for beside the words of the question, or instead of them."""
-    notes = []
-    if interpretation.corrections:
-        taken = ", ".join(each.correction for each in interpretation.corrections)
-        asked = ", ".join(each.word for each in interpretation.corrections)
-        notes.append(f"results for {taken}, as no article has {asked}; literal searches for {asked}")
-    if interpretation.expansions:
-        also = "; ".join(f"{each.words}: {', '.join(each.also)}" for each in interpretation.expansions)
-        notes.append(f"searched for, too: {also}")
-    return notes
-
-
-def _nothing(answer: SearchAnswer) -> str:
-    if answer.interpretation and answer.interpretation.identifiers:
-        return "no document of the index has this identifier"
-    if answer.offset:
-        return "there are no further documents"
-    return "no document of the index contains a word of this question"
-
-
-def _is_found_by_identifier(answer: SearchAnswer) -> bool:
-    """Then nothing was ranked, and there are no scores."""
-    return answer.interpretation is not None and bool(answer.interpretation.identifiers)
-
-
 def medline_document(stored: StoredDocument) -> MedlineDocument:
     texts: dict[Section, str] = {"title": stored.title, "abstract": stored.abstract}
     return MedlineDocument(
@@ -209,7 +161,7 @@ def medline_document(stored: StoredDocument) -> MedlineDocument:
         published=stored.published,
         citation=stored.citation,
         metadata=stored.metadata,
-        parts=[DocumentPart(label=p.label, begin=p.begin, end=p.end) for p in stored.parts],
+        parts=stored.parts,
         sentences=[
             DocumentSentence(
                 section=s.section, begin=s.begin, end=s.end, text=texts[s.section][s.begin : s.end]

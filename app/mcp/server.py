@@ -4,6 +4,7 @@ Tools with structured results, as the Model Context Protocol defines them. Error
 the tool's errors, for the model to read and correct.
 """
 
+import inspect
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -15,15 +16,13 @@ from mcp_types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 from starlette.types import ASGIApp
 
-from bioqa.app.answers.answering import Order
+from bioqa.app.answers.question import OptionError, Options, read
 from bioqa.app.api.documents import PMID
-from bioqa.app.http.schemas import Day, Name, SearchRequest
+from bioqa.app.http.schemas import SearchRequest
 from bioqa.app.mcp.backends import Backend
 from bioqa.app.mcp.hosts import AllowedHosts
 from bioqa.app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
 from bioqa.app.version import version
-from bioqa.bioasq.domain import MAX_ITEMS
-from bioqa.indexer.search.filtering.filters import MAX_VALUES
 from bioqa.system.errors import BioqaError
 from bioqa.system.secret import scrub
 
@@ -51,66 +50,18 @@ def _pmid(value: object) -> object:
     return value.removeprefix("PMID:").strip() if isinstance(value, str) else value
 
 
-Question = Annotated[
-    str,
-    Field(
-        min_length=1,
-        description="One question in plain English. PubMed's notation (field tags, AND, OR, NOT) is "
-        "understood, too, but finds less; a PMID, DOI or PMCID gives that article.",
-    ),
-]
+QUESTION = {
+    "type": "string",
+    "minLength": 1,
+    "description": "One question in plain English. PubMed's notation (field tags, AND, OR, NOT) is "
+    "understood, too, but finds less; a PMID, DOI or PMCID gives that article.",
+}
 
 
-def _most(value: object) -> object:
-    # Typed clients send null for an option that is not set.
-    return MAX_ITEMS if value is None else value
-
-
-def _day(value: object) -> object:
-    return None if value == "" else value
-
-
-Most = Annotated[int, BeforeValidator(_most), Field(ge=0, le=100)]
 Pmid = Annotated[
     str,
     BeforeValidator(_pmid),
     Field(pattern=PMID, description="The article's PubMed number, digits only."),
-]
-PublishedAfter = Annotated[
-    Day | None,
-    BeforeValidator(_day),
-    Field(description="YYYY-MM-DD: only articles published that day or later. The undated are left out."),
-]
-PublishedBefore = Annotated[
-    Day | None,
-    BeforeValidator(_day),
-    Field(description="YYYY-MM-DD: only articles published before that day. The undated are left out."),
-]
-Types = Annotated[
-    tuple[Name, ...] | None,
-    Field(
-        max_length=MAX_VALUES,
-        description="Publication types of NLM's, one of which the article has: Review, Systematic Review, "
-        "Meta-Analysis, Randomized Controlled Trial, Practice Guideline, Case Reports, …",
-    ),
-]
-Languages = Annotated[
-    tuple[Name, ...] | None,
-    Field(
-        max_length=MAX_VALUES, description="Languages, in one of which the article is: English, fre, de, …"
-    ),
-]
-Headings = Annotated[
-    tuple[Name, ...] | None,
-    Field(max_length=MAX_VALUES, description="MeSH headings, all of which the article has: Humans, Aged, …"),
-]
-Journals = Annotated[
-    tuple[Name, ...] | None,
-    Field(max_length=MAX_VALUES, description="Journals, in one of which it is: NLM's abbreviation or title."),
-]
-Authors = Annotated[
-    tuple[Name, ...] | None,
-    Field(max_length=MAX_VALUES, description="Authors, all of which it has: Smith, Smith J or John Smith."),
 ]
 
 
@@ -127,7 +78,26 @@ def create_server(backend: Backend) -> MCPServer[Any]:
         (tools.get_documents, "Read articles"),
     ):
         server.add_tool(_reporting_errors(tool), title=title, annotations=reading)
+    search = server._tool_manager.get_tool("search")
+    assert search
+    search.parameters = search_schema()
     return server
+
+
+def search_schema() -> dict[str, Any]:
+    """The arguments of ``search``: a question and the options of every face.
+
+    null is taken for an option's default, but not offered: some clients refuse schemas with alternatives.
+    """
+    properties = {"question": QUESTION}
+    for name, schema in SearchRequest.model_json_schema()["properties"].items():
+        if name in (*Options.model_fields, "ranker"):
+            kinds = [kind for kind in schema.pop("anyOf", ()) if kind != {"type": "null"}]
+            schema = {**schema, **(kinds[0] if kinds else {})}
+            properties[name] = {
+                key: value for key, value in schema.items() if key not in ("title", "default")
+            }
+    return {"type": "object", "properties": properties, "required": ["question"]}
 
 
 def http_app(server: MCPServer[Any], allowed_hosts: Collection[str]) -> ASGIApp:
@@ -152,73 +122,38 @@ def _reporting_errors(
     return call
 
 
+def taking_options(
+    tool: Callable[..., Coroutine[Any, Any, Result]],
+) -> Callable[..., Coroutine[Any, Any, Result]]:
+    """Let a tool's signature show the options that it takes. They are checked in the tool, in our words."""
+    signature = inspect.signature(tool)
+    own = [given for given in signature.parameters.values() if given.name not in ("self", "options")]
+    further = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
+        for name in (*Options.model_fields, "ranker")
+    ]
+    tool.__signature__ = signature.replace(parameters=[*own, *further])  # type: ignore[attr-defined]
+    return tool
+
+
 class _Tools:
     """The docstrings are the descriptions that models read."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    async def search(
-        self,
-        question: Question,
-        max_documents: Annotated[Most, Field(ge=1, description="Maximum number of articles.")] = MAX_ITEMS,
-        max_snippets: Annotated[Most, Field(description="Maximum number of sentences.")] = MAX_ITEMS,
-        published_after: PublishedAfter = None,
-        published_before: PublishedBefore = None,
-        undated: Annotated[
-            bool | None, Field(description="Let articles without a date pass the limits of dates.")
-        ] = None,
-        types: Types = None,
-        languages: Languages = None,
-        headings: Headings = None,
-        journals: Journals = None,
-        authors: Authors = None,
-        has_abstract: bool | None = None,
-        free_full_text: Annotated[bool | None, Field(description="Only what is in PubMed Central.")] = None,
-        exclude_retracted: Annotated[
-            bool | None, Field(description="Leave out articles that were retracted.")
-        ] = None,
-        order: Annotated[
-            Order | None, Field(description="date: the newest of the relevant articles first.")
-        ] = None,
-        offset: Annotated[
-            int | None,
-            Field(ge=0, lt=1000, description="next_offset of the result before, for more articles."),
-        ] = None,
-        literal: Annotated[
-            bool | None,
-            Field(
-                description="Search for these very words: no other spellings, abbreviations, synonyms or "
-                "corrections."
-            ),
-        ] = None,
-    ) -> SearchResult:
+    @taking_options
+    async def search(self, question: str, **options: Any) -> SearchResult:
         """Find the MEDLINE articles, and the sentences in their titles and abstracts, that answer a
         biomedical question, best first. Every sentence has its PMID, URL, section and offsets to cite.
         Filters leave articles out and do not change the order of the others."""
-        if not question.strip():
-            raise BioqaError("question: must contain more than white space")
-        asked = SearchRequest.model_validate(
-            {
-                "body": question,
-                "max_documents": max_documents,
-                "max_snippets": max_snippets,
-                "published_after": published_after,
-                "published_before": published_before,
-                "undated": undated,
-                "types": types,
-                "languages": languages,
-                "headings": headings,
-                "journals": journals,
-                "authors": authors,
-                "has_abstract": has_abstract,
-                "free_full_text": free_full_text,
-                "exclude_retracted": exclude_retracted,
-                "order": order,
-                "offset": offset,
-                "literal": literal,
-            }
-        )
+        try:
+            # Models send "" for what they do not set, too.
+            given = {name: value for name, value in options.items() if value != ""}
+            asked = read(SearchRequest, {"body": question, **given})
+        except OptionError as error:
+            named = [("question" if name == "body" else name, message) for name, message in error.faults]
+            raise OptionError(named) from None
         return search_result(await self._backend.search(asked))
 
     async def get_document(self, pmid: Pmid) -> MedlineDocument:

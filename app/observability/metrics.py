@@ -17,7 +17,8 @@ from prometheus_client.core import (
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from bioqa.app.answers.answering import Answer, IndexUnavailable
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.answering import IndexUnavailable
 from bioqa.app.answers.refusals import BatchesUnavailable
 from bioqa.app.answers.service import Service
 from bioqa.app.jobs.batches import BatchJobs

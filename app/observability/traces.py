@@ -19,7 +19,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from bioqa.app.answers.answering import Answer
+from bioqa.app.answers.answer import Answer
 from bioqa.app.answers.context import request_id, trace_id
 from bioqa.app.version import version
 from bioqa.system.errors import BioqaError

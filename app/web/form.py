@@ -1,104 +1,62 @@
-"""The search form's fields, as the address has them: every search can be shared by its address."""
+"""The search form: a question and its options, as the page's address has them. Every search can be shared so.
 
+The options are those of every face (``bioqa.app.answers.question.Options``), by their short names where they
+have one.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
-from fastapi import Query
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from fastapi import Depends, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import AfterValidator, ValidationError
 
-from bioqa.app.answers.answering import Order, SearchOptions
-from bioqa.app.http.schemas import Day
-from bioqa.app.settings import MAX_CANDIDATES
-from bioqa.bioasq.domain import MAX_ITEMS
-from bioqa.indexer.search.filtering.filters import MAX_VALUES, Filters
-from bioqa.indexer.search.notation.interpretation import interpret
+from bioqa.app.answers.question import (
+    FILTERS,
+    MAX_SIZE,
+    ExplainOptions,
+    Options,
+    named,
+    option_names,
+    read_texts,
+    takes_many,
+)
 
-FILTERS = {
-    "after": "published_after",
-    "before": "published_before",
-    "undated": "undated",
-    "type": "types",
-    "language": "languages",
-    "mesh": "headings",
-    "journal": "journals",
-    "author": "authors",
-    "abstract": "has_abstract",
-    "free": "free_full_text",
-    "unretracted": "exclude_retracted",
-}
-"""The filters' names by those of the form's fields."""
+SHORT = {name: option_names(name, field)[0] for name, field in Options.model_fields.items()}
+"""The names of options in addresses."""
 
-FIELDS = {filter: field for field, filter in FILTERS.items()}
-
-LABELS = {
-    "after": "published from",
-    "before": "published before",
-    "undated": "undated ones too",
-    "type": "type",
-    "language": "language",
-    "mesh": "MeSH heading",
-    "journal": "journal",
-    "author": "author",
-    "abstract": "with an abstract",
-    "free": "free full text",
-    "unretracted": "without retracted articles",
-}
+LABELS = {name: named(Options.model_fields[name]).label for name in FILTERS}
 """What is said of a filter that is set."""
 
-
-def _absent(value: object) -> object:
-    """Forms also send empty fields."""
-    return None if value == "" else value
+FLAGS = tuple(name for name in FILTERS if Options.model_fields[name].annotation is bool)
+LISTS = tuple(name for name in FILTERS if takes_many(Options.model_fields[name]))
 
 
-def _asked(value: str | None) -> str | None:
+def _refuse_empty(value: str | None) -> str | None:
     if value is not None and not value.strip():
         raise ValueError("is empty: please type one")
     return value
 
 
-def _values(value: object) -> object:
-    """The values of a field that is repeated, or has semicolons: names of headings contain commas."""
-    given = [value] if isinstance(value, str) else value
-    if not isinstance(given, list | tuple):
-        return given
-    separate = [part.strip() for each in given for part in str(each).split(";")]
-    return tuple(dict.fromkeys(filter(None, separate)))
+Typed = Annotated[str | None, AfterValidator(_refuse_empty)]
 
 
-Values = Annotated[tuple[str, ...], Field(max_length=MAX_VALUES), BeforeValidator(_values)]
-
-
-class SearchForm(BaseModel):
-    q: Annotated[str | None, AfterValidator(_asked)] = None
-    after: Annotated[Day | None, BeforeValidator(_absent)] = None
-    before: Annotated[Day | None, BeforeValidator(_absent)] = None
-    undated: bool = False
-    type: Values = ()
-    language: Values = ()
-    mesh: Values = ()
-    journal: Values = ()
-    author: Values = ()
-    abstract: bool = False
-    free: bool = False
-    unretracted: bool = False
-    order: Annotated[Order, BeforeValidator(lambda given: given or "relevance")] = "relevance"
-    offset: Annotated[int, Field(ge=0, lt=MAX_CANDIDATES)] = 0
-    ranker: Annotated[str | None, BeforeValidator(_absent)] = None
-    n: Annotated[int, Field(ge=1, le=100)] = MAX_ITEMS
-    asis: bool = False
-    """The question is taken as it is, whatever it looks like."""
-    literal: bool = False
-    """Only the question's own words are searched for."""
-
-    counts: bool = False
-    """Counts by year and type are in the page; a script fetches them later, as they take longer than it."""
+class SearchForm(Options):
+    q: Typed = None
+    ranker: str | None = None
 
     def address(self, **changes: object) -> str:
         """Return the query that reproduces this answer, with changes; defaults are left out."""
         changed = self.model_copy(update=changes)
-        return urlencode(changed.model_dump(mode="json", exclude_defaults=True), doseq=True)
+        values = changed.model_dump(mode="json", exclude_defaults=True, exclude={"pmid"})
+        # The page has as many sentences as articles, unless it is told otherwise.
+        if values.get("max_snippets") == values.get("max_documents"):
+            values.pop("max_snippets", None)
+        ordered = {"q": values.pop("q", None), **values}
+        pairs = {SHORT.get(name, name): _text(value) for name, value in ordered.items() if value is not None}
+        return urlencode(pairs, doseq=True)
 
     def narrowed(self, **changes: object) -> str:
         """Return the query with changes, from the first result on."""
@@ -106,47 +64,91 @@ class SearchForm(BaseModel):
 
     def in_years(self, first: int, last: int) -> str:
         after, before = date(min(first, 9999), 1, 1), date(last + 1, 1, 1) if last < 9999 else None
-        return self.narrowed(after=after, before=before, undated=False)
+        return self.narrowed(published_after=after, published_before=before, undated=False)
 
-    def also(self, field: str, value: str) -> str:
-        return self.narrowed(**{field: (*getattr(self, field), value)})
+    def also(self, option: str, value: str) -> str:
+        return self.narrowed(**{option: (*getattr(self, option), value)})
 
-    def without(self, field: str, value: str | None = None) -> str:
+    def without(self, option: str, value: str | None = None) -> str:
         """Return the query without a filter, or without one of its values."""
-        default = SearchForm.model_fields[field].default
+        default = Options.model_fields[option].default
         if value is not None:
-            default = tuple(each for each in getattr(self, field) if each != value)
-        return self.narrowed(**{field: default})
+            default = tuple(other for other in getattr(self, option) if other != value)
+        return self.narrowed(**{option: default})
 
-    def chosen(self) -> list[tuple[str, str, str]]:
-        """Return the filters that are set: what to say of each, its value, and the query without it."""
-        found = []
-        for field, label in LABELS.items():
-            value = getattr(self, field)
+    def chosen(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the filters that are set: what to say of each, its value, and the query without it."""
+        for name, label in LABELS.items():
+            value = getattr(self, name)
             if isinstance(value, tuple):
-                found += [(label, each, self.without(field, each)) for each in value]
+                yield from ((label, chosen, self.without(name, chosen)) for chosen in value)
             elif value:
-                found.append((label, "" if value is True else str(value), self.without(field)))
-        return found
-
-    def filters(self) -> Filters:
-        """Raises FilterError for filters that cannot be used together, or name what there is not."""
-        given: dict[str, Any] = {filter: getattr(self, field) for field, filter in FILTERS.items()}
-        return Filters(**given)
-
-    def options(self, size: int, candidates: int, *, facets: bool = False) -> SearchOptions:
-        """Raises FilterError and SyntaxFault."""
-        return SearchOptions(
-            size,
-            size,
-            candidates,
-            self.filters(),
-            self.order,
-            self.offset,
-            facets,
-            interpret(self.q or "", "never" if self.asis else "auto"),
-            self.literal,
-        )
+                yield label, "" if value is True else str(value), self.without(name)
 
 
-SearchFormQuery = Annotated[SearchForm, Query()]
+class ExplainForm(SearchForm, ExplainOptions):
+    """A search, and the article in question."""
+
+
+def _text(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+Form = TypeVar("Form", bound=SearchForm)
+
+
+def read_form(form: type[Form], parameters: Sequence[tuple[str, str]]) -> Form:
+    """Raises RequestValidationError. A field may hold several values, with semicolons between them: names of
+    headings contain commas."""
+    values = values_of(form, parameters)
+    if any(name == "q" for name, _ in parameters):
+        values.setdefault("q", "")  # an empty question is a fault, not the start page
+    for name in LISTS:
+        if separate := _separate(values.pop(name, ())):
+            values[name] = separate
+    size = values.get("max_documents")
+    if isinstance(size, int) and 0 < size <= MAX_SIZE:
+        values.setdefault("max_snippets", size)
+    # Anybody may add parameters to an address.
+    known = {name: value for name, value in values.items() if name in form.model_fields}
+    try:
+        return form.model_validate(known)
+    except ValidationError as error:
+        raise RequestValidationError(
+            [
+                {**fault, "loc": ("query", SHORT.get(str(fault["loc"][0]), fault["loc"][0]))}
+                if fault["loc"]
+                else {**fault, "loc": ("query",)}
+                for fault in error.errors()
+            ]
+        ) from error
+
+
+def values_of(form: type[SearchForm], parameters: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """What an address has, by options' full names and unchecked. Former names are read, too."""
+    return read_texts(form, (_current(*parameter) for parameter in parameters))
+
+
+def _current(name: str, value: str) -> tuple[str, str]:
+    # Until 0.2, syntax=never was asis=1.
+    return ("syntax", "never" if value else "") if name == "asis" else (name, value)
+
+
+def _separate(values: Iterable[str]) -> tuple[str, ...]:
+    separate = (part.strip() for value in values for part in value.split(";"))
+    return tuple(dict.fromkeys(filter(None, separate)))
+
+
+def _search_form(request: Request) -> SearchForm:
+    return read_form(SearchForm, request.query_params.multi_items())
+
+
+def _explain_form(request: Request) -> ExplainForm:
+    # By date, or further on, only the documents of the answer would be ranked.
+    ignored = {"order", "offset", "facets"}
+    given = request.query_params.multi_items()
+    return read_form(ExplainForm, [pair for pair in given if pair[0] not in ignored])
+
+
+SearchFormQuery = Annotated[SearchForm, Depends(_search_form)]
+ExplainFormQuery = Annotated[ExplainForm, Depends(_explain_form)]

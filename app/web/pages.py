@@ -21,6 +21,7 @@ from bioqa.app.exports.standing import notice_text, shown_notices, word
 from bioqa.app.reports.report import template_names
 from bioqa.app.version import version
 from bioqa.app.web.exports import FILES
+from bioqa.app.web.form import FLAGS, LABELS, SHORT, SearchForm, values_of
 from bioqa.app.web.kinds import kinds
 from bioqa.indexer.search.filtering.languages import language_name
 
@@ -62,7 +63,7 @@ def page(
 ) -> HTMLResponse:
     service: Service = request.app.state.service
     common = {
-        "asked": request.query_params,
+        "asked": values_of(SearchForm, request.query_params.multi_items()),
         "here": request.url.path,
         "rankers": [*service.rankers],
         "max_question": service.settings.max_question_characters,
@@ -89,9 +90,11 @@ def _templates() -> Environment:
         "doi_link": doi_link,
         "common_types": COMMON_TYPES,
         "ended": _ended,
+        "flags": FLAGS,
         "formats": FILES,
         "htmx_config": json.dumps(HTMX),
         "kinds": kinds,
+        "labels": LABELS,
         "language_name": language_name,
         "language_names": language_names,
         "menu": MENU,
@@ -100,6 +103,7 @@ def _templates() -> Environment:
         "notices": shown_notices,
         "pmc_link": pmc_link,
         "pubmed_link": pubmed_link,
+        "short": SHORT,
         "source": source,
         "standing": word,
         "static": static,

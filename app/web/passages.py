@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bioqa.app.answers.answering import Answer
+from bioqa.app.answers.answer import Answer
 from bioqa.app.web.folding import shown_spans
 from bioqa.app.web.spans import AskedWords, Span, spans
 from bioqa.app.web.spans import Part as SetPart
@@ -67,7 +67,7 @@ def articles(answer: Answer, first_rank: int = 1) -> list[Article]:
     asked = AskedWords(answer.question.body, *_read_as(answer.reading))
     return [
         _article(rank, ranked, answer, asked)
-        for rank, ranked in enumerate(answer.documents, start=first_rank)
+        for rank, ranked in enumerate(answer.ranked_documents, start=first_rank)
     ]
 
 
@@ -94,7 +94,7 @@ class _Marks:
 
 def _article(rank: int, ranked: RankedDocument, answer: Answer, asked: AskedWords) -> Article:
     document = ranked.document
-    chosen = {each.sentence for each in answer.sentences if each.document.pmid == document.pmid}
+    chosen = {snippet.sentence for snippet in answer.snippets if snippet.pmid == document.pmid}
     marks = _Marks(_marks(answer, document, "title"), _marks(answer, document, "abstract"))
     unfolded = shown_spans(document, chosen, ranked.sentence_scores)
     return _shown(document, marks, asked, unfolded, rank, ranked.score)
@@ -132,9 +132,9 @@ def _set_parts(document: Document, section: Section, asked: AskedWords | None) -
 def _marks(answer: Answer, document: Document, section: Section) -> list[Mark]:
     """Return a section's marks in reading order."""
     marks = [
-        Mark(chosen.sentence.begin, chosen.sentence.end, rank, chosen.score)
-        for rank, chosen in enumerate(answer.sentences, start=1)
-        if chosen.document.pmid == document.pmid and chosen.sentence.section == section
+        Mark(snippet.begin, snippet.end, snippet.rank, snippet.score)
+        for snippet in answer.snippets
+        if snippet.pmid == document.pmid and snippet.section == section
     ]
     return sorted(marks, key=lambda mark: mark.begin)
 

@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bioqa.app.answers.service import Service
 from bioqa.app.http.errors import MEDIA_TYPE, Problem, unexpected
-from bioqa.app.web.form import FIELDS
+from bioqa.app.web.form import SHORT
 from bioqa.app.web.pages import page
 
 HEADLINES = {
@@ -28,14 +28,15 @@ NAMES = {
     "before": "The date",
     "type": "The type",
     "language": "The filter of languages:",
-    "mesh": "The MeSH heading",
+    "heading": "The MeSH heading",
     "journal": "The journal",
     "author": "The author",
-    "unretracted": "The choice without retracted articles",
+    "exclude_retracted": "The choice without retracted articles",
+    "max_documents": "The number of results",
+    "candidates": "The number of candidates",
     "order": "The order",
     "offset": "The offset",
     "ranker": "The ranker",
-    "n": "The number of results",
     "file": "The test set",
     "testset": "The test set",
     "submission": "The submission",
@@ -65,7 +66,7 @@ def problem_page(request: Request, body: bytes, retry_after: str | None = None) 
     """Render the problem in ``body``, on the page with the search form if it was sent from there."""
     problem = Problem.model_validate_json(body)
     errors = problem.errors or []
-    names = ["q" if error.field == "body" else FIELDS.get(error.field, error.field) for error in errors]
+    names = ["q" if error.field == "body" else SHORT.get(error.field, error.field) for error in errors]
     # Who was not let in is shown nothing of the service, not even the form with its rankers.
     searched = request.url.path in ("/", "/answer.json") and _let_in(request, problem.status)
     return page(

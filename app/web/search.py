@@ -1,21 +1,23 @@
 """The page at /: a question and its answer."""
 
 import hashlib
-from dataclasses import replace
+from collections import defaultdict
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
-from bioqa.app.answers.answering import Answer
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.question import DEFAULT_SIZE
+from bioqa.app.answers.remarks import remarks
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
 from bioqa.app.http.errors import FieldError
-from bioqa.app.web.form import FIELDS, LABELS, SearchForm, SearchFormQuery
+from bioqa.app.web.form import SearchForm, SearchFormQuery
 from bioqa.app.web.pages import page
 from bioqa.app.web.passages import articles
 from bioqa.app.web.years import bars
-from bioqa.bioasq.domain import MAX_ITEMS, Question
+from bioqa.bioasq.domain import Question
 from bioqa.bioasq.files import submission_dict
 
 router = APIRouter(include_in_schema=False)
@@ -32,20 +34,17 @@ EXAMPLES = (
 async def search(request: Request, asked: SearchFormQuery, service: CurrentService) -> Response:
     if asked.q is None:
         return page(request, "start.html", examples=EXAMPLES)
-    answer = await while_connected(request, _answer(asked.q, asked, service, asked.n, facets=asked.counts))
+    answer = await while_connected(request, _answer(asked, asked.q, service))
     if (pmid := _named_article(answer)) is not None:
         return _redirection(request, f"/article/{pmid}")
     return page(
         request,
         "answer.html",
         answer=answer,
+        remarks=defaultdict(str, {remark.kind: remark.text for remark in remarks(answer)}),
         articles=articles(answer, asked.offset + 1),
         form=asked,
         bars=bars(answer.facets.years) if answer.facets else [],
-        emptying=[
-            (LABELS.get(FIELDS.get(each.filter, "")), FIELDS.get(each.filter), each)
-            for each in answer.emptied
-        ],
     )
 
 
@@ -55,10 +54,8 @@ async def counts(request: Request, asked: SearchFormQuery, service: CurrentServi
     if asked.q is None:
         raise FieldError("q", "is missing")
     # One candidate: nothing is ranked.
-    alone = replace(asked.options(1, 1, facets=True), offset=0)
-    answer = await while_connected(
-        request, service.answer(Question("", asked.q.strip()), alone, ranker=asked.ranker)
-    )
+    alone = asked.changed(max_documents=1, max_snippets=0, candidates=1, facets=True, offset=0)
+    answer = await while_connected(request, _answer(alone, asked.q, service))
     return page(
         request,
         "_counts.html",
@@ -73,25 +70,23 @@ async def answer_as_bioasq(request: Request, asked: SearchFormQuery, service: Cu
     """Return the answer as a BioASQ submission of one question, with at most ten documents and snippets."""
     if asked.q is None:
         raise FieldError("q", "is missing")
-    answer = await while_connected(request, _answer(asked.q, asked, service, min(asked.n, MAX_ITEMS)))
+    sizes = {name: min(getattr(asked, name), DEFAULT_SIZE) for name in ("max_documents", "max_snippets")}
+    answer = await while_connected(request, _answer(asked.changed(**sizes), asked.q, service))
     return JSONResponse(submission_dict([answer.response()]))
 
 
-async def _answer(
-    body: str, asked: SearchForm, service: Service, size: int, *, facets: bool = False
-) -> Answer:
+async def _answer(asked: SearchForm, body: str, service: Service) -> Answer:
     check_length(body, "q", service)
     # An id like BioASQ's, 24 hexadecimal digits; the same question always gets the same one.
     identifier = hashlib.sha256(body.strip().encode()).hexdigest()[:24]
-    options = asked.options(size, service.settings.candidates, facets=facets)
-    return await service.answer(Question(identifier, body.strip()), options, ranker=asked.ranker)
+    return await service.answer(Question(identifier, body.strip()), asked, ranker=asked.ranker)
 
 
 def _named_article(answer: Answer) -> str | None:
     """The PMID of the article that was named by an identifier, if it is in the index."""
-    if answer.interpretation is None or not answer.interpretation.identifiers or len(answer.documents) != 1:
+    if answer.notation is None or not answer.notation.identifiers or len(answer.documents) != 1:
         return None
-    return answer.documents[0].document.pmid
+    return answer.documents[0].pmid
 
 
 def _redirection(request: Request, path: str) -> Response:

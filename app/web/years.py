@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bioqa.app.answers.facets import CountedYear
+
 MOST_BARS = 30
 HEIGHT = 100
 
@@ -23,15 +25,15 @@ class Bar:
         return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
 
 
-def bars(years: Sequence[tuple[int, int]]) -> list[Bar]:
+def bars(years: Sequence[CountedYear]) -> list[Bar]:
     """Group numbers of articles by year, given in order, into at most ``MOST_BARS`` bars without gaps."""
     if not years:
         return []
-    first, last = years[0][0], years[-1][0]
+    first, last = years[0].year, years[-1].year
     width = next((w for w in _WIDTHS if last // w - first // w < MOST_BARS), 1000)
     counts = dict.fromkeys(range(first // width, last // width + 1), 0)
-    for year, documents in years:
-        counts[year // width] += documents
+    for counted in years:
+        counts[counted.year // width] += counted.documents
     most = max(counts.values()) or 1
     return [
         Bar(

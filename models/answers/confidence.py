@@ -6,7 +6,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import computed_field
+
 from bioqa.models.text.language import Language
+from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 Level = Literal["likely", "doubtful", "unlikely"]
 """Whether the best documents answer the question."""
@@ -14,17 +17,21 @@ Level = Literal["likely", "doubtful", "unlikely"]
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """The estimate for one answer."""
+    """Whether the answer answers its question, as estimated: docs/confidence.md."""
+
+    __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
 
     probability: float
     """That one of the ten best documents answers the question, in [0, 1]."""
     level: Level
+    """`unlikely`: treat the answer as if nothing had been found."""
     language: Language | None = None
     """The language that the question seems to be in, if that is not English."""
 
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic documents it
     @property
     def caution(self) -> str:
-        """What a reader must know, in sentences; empty if there is nothing to say."""
+        """The same in words, for people; empty if there is nothing to say."""
         said = []
         if self.level == "unlikely":
             said.append(

@@ -64,7 +64,7 @@ def test_answers_do_not_depend_on_white_space_order_or_repetition(
         again = default.answer(Question("q", body))
         known = first[gold.question.id]
         assert again.documents == known.documents
-        assert again.sentences == known.sentences
+        assert again.ranked_sentences == known.ranked_sentences
 
 
 @pytest.mark.parametrize("body", ["?", "a", "\0", "PCSK9 " * 150, "\u2603 \U0001f9ec statins", "x" * 1000])
@@ -137,15 +137,15 @@ sample was changed: BM25's statistics are of the whole sample."""
 def test_the_bundled_rankers_scores_do_not_drift(default: Answerer, golden: tuple[Response, ...]) -> None:
     for gold, (documents, sentences) in zip(golden, FROZEN, strict=False):
         answer = default.answer(gold.question)
-        found = [(d.document.pmid, d.own_score) for d in answer.documents[: len(documents)]]
+        found = [(d.document.pmid, d.raw_score) for d in answer.documents[: len(documents)]]
         assert [pmid for pmid, _ in found] == [pmid for pmid, _ in documents]
         assert [score for _, score in found] == pytest.approx([s for _, s in documents], abs=2e-4)
         chosen = [
             (s.document.pmid, s.sentence.section, s.sentence.begin, s.own_score)
-            for s in answer.sentences[: len(sentences)]
+            for s in answer.ranked_sentences[: len(sentences)]
         ]
         assert [c[:3] for c in chosen] == [s[:3] for s in sentences]
         assert [c[3] for c in chosen] == pytest.approx([s[3] for s in sentences], rel=2e-3)
         assert answer.calibrated
-        scores = [d.score for d in answer.documents] + [s.score for s in answer.sentences]
+        scores = [d.score for d in answer.documents] + [s.score for s in answer.ranked_sentences]
         assert all(0 < score < 1 for score in scores)

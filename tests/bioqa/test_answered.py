@@ -53,4 +53,4 @@ def test_it_names_where_it_comes_from(index: bioqa.Index) -> None:
     assert (answer.index, answer.ranker, answer.ranker_hash) == (index.name, ranker.name, ranker.hash)
     assert answer.truncated_sentences == 0
     timings = answer.timings_ms
-    assert timings["total"] == round(timings["retrieve"] + timings["rerank"] + timings["select"], 3)
+    assert timings.total == round(timings.retrieve + timings.rerank + timings.select, 3)

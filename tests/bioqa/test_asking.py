@@ -1,13 +1,12 @@
 """Questions put to an index and a ranker."""
 
 from datetime import date
-from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bioqa
-from bioqa.app.http.schemas import SearchRequest
 from tests.app.rankers import LexicalRanker
 
 QUESTION = "Which genes influence the dose of warfarin?"
@@ -48,12 +47,45 @@ def test_many_questions_are_answered_as_each_alone(index: bioqa.Index) -> None:
     assert [each.question for each in answers] == [*questions]
 
 
-def test_every_option_of_the_api_is_here_by_its_name() -> None:
-    parameters = {*signature(bioqa.ask).parameters} - {"question", "index", "ranker", "filters"}
-    filters = {*bioqa.Filters.__dataclass_fields__} - {"restriction"}
-    # The first are those of a question; the last of one that waits, and of an answer that is sent.
-    elsewhere = {"body", "id", "type", "ranker", "timeout_ms", "include"}
-    assert parameters == {*SearchRequest.model_fields} - filters - elsewhere
+def test_filters_are_options_and_an_object_or_a_dict(index: bioqa.Index) -> None:
+    ranker = LexicalRanker()
+    alone = bioqa.ask(QUESTION, index, ranker, types=["Review"])
+    assert alone.documents
+    names: Any = ["Review"]
+    for filters in (bioqa.Filters(types=("Review",)), {"types": names}, bioqa.Filters(types=names)):
+        assert bioqa.ask(QUESTION, index, ranker, filters=filters).documents == alone.documents
+    text: Any = "2000"
+    by_option = bioqa.ask(QUESTION, index, ranker, published_after=text)
+    by_filters = bioqa.ask(QUESTION, index, ranker, filters=bioqa.Filters(published_after=text))
+    assert by_option.documents == by_filters.documents
+
+
+def test_an_index_may_be_its_folder_and_a_ranker_its_name(index: bioqa.Index, folder: Path) -> None:
+    ranker = bioqa.load_ranker("jpdrmm")
+    assert (
+        bioqa.ask(QUESTION, str(folder / "sample-index"), "jpdrmm").documents
+        == bioqa.ask(QUESTION, index, ranker).documents
+    )
+    for wrong in (3, None):
+        with pytest.raises(bioqa.BioqaError, match="index: must be an index, or the folder or URL of one"):
+            bioqa.ask(QUESTION, wrong)  # type: ignore[arg-type]
+    with pytest.raises(bioqa.BioqaError, match="ranker: must be a ranker, or the name or folder of one"):
+        bioqa.ask(QUESTION, index, 7)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"filters": 3}, "filters: must be Filters or a dict of filters"),
+        ({"filters": {"tpes": ["Review"]}}, "tpes: is not an option"),
+        ({"filters": {"published_after": "soon"}}, "published_after: must be a day"),
+        ({"candidate": 3}, "candidate: is not an option"),
+        ({"types": "Review"}, "types: must be a valid list"),
+    ],
+)
+def test_what_is_no_option_is_said(index: bioqa.Index, options: Any, said: str) -> None:
+    with pytest.raises(bioqa.BioqaError, match=said):
+        bioqa.ask(QUESTION, index, LexicalRanker(), **options)
 
 
 def test_notation_restricts_what_is_found(index: bioqa.Index) -> None:
@@ -96,7 +128,7 @@ def test_documents_are_counted_if_asked_for(index: bioqa.Index) -> None:
     assert bioqa.ask(QUESTION, index, LexicalRanker()).facets is None
     answer = bioqa.ask(QUESTION, index, LexicalRanker(), facets=True)
     assert answer.facets is not None
-    number = sum(documents for _, documents in answer.facets.years) + answer.facets.undated
+    number = sum(year.documents for year in answer.facets.years) + answer.facets.undated
     assert number == answer.facets.documents == len(index.search(QUESTION, 1000))
 
 
@@ -118,13 +150,13 @@ def test_what_filters_leave_out_is_said(index: bioqa.Index) -> None:
         (" \n", {}, "the question is empty"),
         (bioqa.Question("q", ""), {}, "the question is empty"),
         ("dose\ud800", {}, "lone surrogate"),
-        (QUESTION, {"max_documents": 0}, "max_documents is 0; it must be 1 or more"),
-        (QUESTION, {"max_snippets": -1}, "max_snippets is -1; it must be 0 or more"),
-        (QUESTION, {"candidates": 0}, "candidates is 0; it must be 1 or more"),
-        (QUESTION, {"offset": 1000}, "offset is 1000; it must be from 0 to 999"),
-        (QUESTION, {"offset": -1}, "offset is -1"),
-        (QUESTION, {"order": "age"}, "order is 'age'; it must be one of relevance, date"),
-        (QUESTION, {"syntax": "maybe"}, "syntax is 'maybe'; it must be one of auto, always, never"),
+        (QUESTION, {"max_documents": 0}, "max_documents: must be greater than or equal to 1"),
+        (QUESTION, {"max_snippets": -1}, "max_snippets: must be greater than or equal to 0"),
+        (QUESTION, {"candidates": 0}, "candidates: must be greater than or equal to 1"),
+        (QUESTION, {"offset": 1000}, "offset: must be less than 1000"),
+        (QUESTION, {"offset": -1}, "offset: must be greater than or equal to 0"),
+        (QUESTION, {"order": "age"}, "order: must be 'relevance' or 'date'"),
+        (QUESTION, {"syntax": "maybe"}, "syntax: must be 'auto', 'always' or 'never'"),
         ("dose AND (warfarin", {}, r"never closed\ndose AND \(warfarin\n         \^"),
     ],
 )

@@ -12,6 +12,7 @@ from bioqa.app.answers.answering import Answerer
 from bioqa.bioasq.metadata import Correction, Metadata
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.models.answers.ranking import Selection
 from bioqa.notebook import answer_html
 from tests.app.conftest import document
 from tests.app.rankers import LexicalRanker
@@ -55,13 +56,15 @@ def test_what_is_withdrawn_is_said_in_words(index: bioqa.Index) -> None:
         types=("Retracted Publication",), corrections=(Correction("RetractionIn", "7", "<b>"),)
     )
     document = replace(found.documents[0].document, metadata=metadata)
-    sentences = [each for each in found.sentences if each.document.pmid == document.pmid]
+    sentences = [each for each in found.ranked_sentences if each.document.pmid == document.pmid]
     assert sentences
     shown = answer_html(
         replace(
             found,
-            documents=(replace(found.documents[0], document=document),),
-            sentences=tuple(replace(each, document=document) for each in sentences),
+            selection=Selection(
+                (replace(found.ranked_documents[0], document=document),),
+                tuple(replace(ranked, document=document) for ranked in sentences),
+            ),
         )
     )
     tree = html.fragment_fromstring(shown)
@@ -72,22 +75,24 @@ def test_what_is_withdrawn_is_said_in_words(index: bioqa.Index) -> None:
 
 def test_an_answer_without_documents_says_so(index: bioqa.Index) -> None:
     shown = bioqa.ask("xyzzy", index, LexicalRanker())._repr_html_()
-    assert "No document has a word of this question." in shown
+    assert "No document of the index contains a word of this question." in shown
 
 
 def test_what_was_searched_for_is_said(index: bioqa.Index) -> None:
     def said(question: str, **options: Any) -> list[str]:
         shown = bioqa.ask(question, index, LexicalRanker(), **options)._repr_html_()
-        return [each.text_content() for each in html.fragment_fromstring(shown).xpath("./p[not(small)]")]
+        return [each.text_content() for each in html.fragment_fromstring(shown).xpath("./p")]
 
-    assert said("warfarrin") == ["Results for warfarin; search for warfarrin instead with literal=True"]
-    assert said("warfarin AND dose[ti]") == ["Searched for “warfarin”, restricted to: dose[ti]"]
-    assert said("dose[ti]") == ["Searched for documents by date, restricted to: dose[ti]"]
-    assert said("PMID: 7") == ["The index has no such document."]
-    nothing = said("warfarin", filters=bioqa.Filters(types=("<b>",)))[-1]
-    assert nothing.startswith("The filters leave no document: ")
-    assert nothing.endswith(" without <b>[pt].")
-    assert said("warfarin", offset=900) == ["There are no further documents."]
+    corrected = "Results for warfarin, as no document has warfarrin; literal searches for warfarrin."
+    assert corrected in said("warfarrin")
+    never = "With syntax never, for the words as they are."
+    assert f"Searched for “warfarin”, restricted to dose[ti]. {never}" in said("warfarin AND dose[ti]")
+    by_date = "Searched for documents by date, the newest first, restricted to dose[ti]."
+    assert f"{by_date} {never}" in said("dose[ti]")
+    assert "The index has no such document." in said("PMID: 7")
+    (nothing,) = [text for text in said("warfarin", types=["<b>"]) if text.startswith("The filters leave")]
+    assert nothing.endswith(" without types (<b>[pt]).")
+    assert "There are no further documents." in said("warfarin", offset=900)
 
 
 def test_further_results_are_numbered_from_the_offset(index: bioqa.Index) -> None:

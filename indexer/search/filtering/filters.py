@@ -1,6 +1,7 @@
 """Filters: which documents a search may find, by what their records say of them."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -66,17 +67,21 @@ class Filters:
     """A further condition of any kind, as a search with field tags has it."""
 
     def __post_init__(self) -> None:
-        # Lists, dates as text and times of a day are taken, too, as the other interfaces take them.
+        for name in ("published_after", "published_before"):
+            try:
+                object.__setattr__(self, name, read_day(getattr(self, name)))
+            except ValueError as error:
+                raise FilterError(name, str(error)) from None
         for name in _LISTS:
-            object.__setattr__(self, name, _values(name, getattr(self, name)))
+            values = getattr(self, name)
+            _check_values(name, values)
+            object.__setattr__(self, name, tuple(values))
         for language in self.languages:
             if not is_language(language):
                 raise FilterError(
                     "languages",
                     f"no language is called {language!r}; give its English name, or its ISO 639 code",
                 )
-        for name in ("published_after", "published_before"):
-            object.__setattr__(self, name, _day(name, getattr(self, name)))
         after, before = self.published_after, self.published_before
         if after and before and after >= before:
             raise FilterError(
@@ -127,22 +132,27 @@ class Filters:
         return AllOf(tuple(condition for _, condition in self.parts()))
 
 
-def _day(name: str, value: object) -> date | None:
+_DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
+
+
+def read_day(value: object) -> date | None:
+    """A day, or the first one of a month or year, which may be text. Raises ValueError for anything else."""
     if isinstance(value, datetime):
         return value.date()
     if value is None or isinstance(value, date):
         return value
-    try:
-        return date.fromisoformat(value if isinstance(value, str) else "")
-    except ValueError:
-        raise FilterError(name, f"must be a date, such as 2015-01-31, not {value!r}") from None
+    if isinstance(value, str) and (parts := _DAY.fullmatch(value)):
+        year, month, day = (int(part or 1) for part in parts.groups())
+        try:
+            return date(year, month, day)
+        except ValueError:
+            raise ValueError(f"must be a day of the calendar, not {value}") from None
+    raise ValueError("must be a day as YYYY-MM-DD, a month as YYYY-MM, or a year")
 
 
-def _values(name: str, values: object) -> tuple[str, ...]:
-    if isinstance(values, str):  # it would be taken for its letters
-        raise FilterError(name, "must be a tuple of names, not a string")
-    if not isinstance(values, Sequence):
-        raise FilterError(name, f"must be a tuple of names, not {values!r}")
+def _check_values(name: str, values: object) -> None:
+    if not isinstance(values, tuple | list):  # the letters of a text would be taken for names
+        raise FilterError(name, f"must be several names, as a tuple or list, not {values!r}")
     if len(values) > MAX_VALUES:
         raise FilterError(name, f"must have at most {MAX_VALUES} values, not {len(values)}")
     for value in values:
@@ -152,7 +162,6 @@ def _values(name: str, values: object) -> tuple[str, ...]:
             raise FilterError(name, "must not be empty")
         if len(value) > MAX_VALUE_CHARACTERS:
             raise FilterError(name, f"must have at most {MAX_VALUE_CHARACTERS} characters, not {len(value)}")
-    return tuple(values)
 
 
 NO_FILTERS = Filters()

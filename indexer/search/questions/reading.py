@@ -30,6 +30,7 @@ from bioqa.indexer.search.questions.pieces import Piece, join
 from bioqa.indexer.search.synonyms import NO_SYNONYMS, Synonyms
 from bioqa.indexer.search.wording import Best, Every, Wording, Words
 from bioqa.system.characters import normalised
+from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 SYNONYM_WEIGHT = 0.5
 
@@ -42,10 +43,13 @@ Why = Literal["spelling", "abbreviation", "name", "synonym"]
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class CorrectedWord:
     """A word that no document has, and what was taken for it."""
 
+    __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
+
     word: str
+    """As the question has it."""
     correction: str
 
 
@@ -53,9 +57,14 @@ class Correction:
 class Expansion:
     """Words of the question, and what was searched for beside them."""
 
+    __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
+
     words: str
+    """As the question has them."""
     also: tuple[str, ...]
     why: Why
+    """spelling: other ways to write the same word, such as Greek letters or hyphens. name: brand names,
+    British and American names of drugs, lay words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class Reading:
     wording: Every
     pieces: tuple[Piece, ...] = ()
     """The question in order: texts between, and what may be written otherwise."""
-    corrections: tuple[Correction, ...] = ()
+    corrections: tuple[CorrectedWord, ...] = ()
     expansions: tuple[Expansion, ...] = ()
     cut_short: bool = False
     """Whether reading would have taken too much processor time, so that the question is taken literally."""
@@ -136,7 +145,7 @@ class _Reader:
 
     # Misspelt words
 
-    def _correct(self, chunks: Sequence[Chunk]) -> list[Correction]:
+    def _correct(self, chunks: Sequence[Chunk]) -> list[CorrectedWord]:
         """Correct, in the text, the words that no document has, except for names of what some have."""
         called = names.find(chunks, self._names, self._known)
         named = {number + more for number, call in called.items() for more in range(call.words)}
@@ -155,7 +164,7 @@ class _Reader:
         # From the end, so that the places of those before stay right.
         for chunk, correction in reversed(found):
             self._text = self._text[: chunk.begin] + correction + self._text[chunk.end :]
-        return [Correction(chunk.text, correction) for chunk, correction in found]
+        return [CorrectedWord(chunk.text, correction) for chunk, correction in found]
 
     # Words and abbreviations
 

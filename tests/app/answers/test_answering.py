@@ -9,22 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bioqa.app.answers.answering import (
-    Answer,
-    Answerer,
-    IndexUnavailable,
-    Retrieved,
-    SearchOptions,
-    Timings,
-    answer_by_bm25,
-    rank_and_select,
-)
+from bioqa.app.answers.answer import Answer, Timings
+from bioqa.app.answers.answering import Answerer, IndexUnavailable, Retrieved, answer_by_bm25, rank_and_select
+from bioqa.app.answers.question import Options
 from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.search.base import IndexStats
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.notation.interpretation import interpret
 from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
@@ -38,17 +30,17 @@ from tests.app.rankers import LexicalRanker
 QUESTIONS = st.lists(
     st.sampled_from([*DRUGS, "effects", "adults", "dose", "unknown", "zebra"]), max_size=5
 ).map(" ".join)
-DEFAULT_OPTIONS = SearchOptions()
+DEFAULT_OPTIONS = Options()
 STORED = {each.pmid: each for each in documents()}
 FREELY = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def ask(answerer: Answerer, body: str, wanted: SearchOptions = DEFAULT_OPTIONS) -> Answer:
+def ask(answerer: Answerer, body: str, wanted: Options = DEFAULT_OPTIONS) -> Answer:
     return answerer.answer(Question("q", body), wanted)
 
 
 def content(answer: Answer) -> tuple[object, ...]:
-    return answer.documents, answer.sentences
+    return answer.documents, answer.ranked_sentences
 
 
 @FREELY
@@ -62,12 +54,12 @@ def test_every_answer_is_a_valid_entry_of_a_submission(answerer: Answerer, body:
 def test_weak_snippets_are_left_out_unless_they_are_asked_for(answerer: Answerer) -> None:
     choosy = Answerer(answerer.index, Choosy())
     body = "Is metformin better than placebo in adults?"
-    everything = ask(choosy, body, SearchOptions(weak_snippets=True))
+    everything = ask(choosy, body, Options(weak_snippets=True))
     strong = ask(choosy, body)
-    assert 0 < len(strong.sentences) < len(everything.sentences)
-    assert strong.sentences == everything.sentences[: len(strong.sentences)]
+    assert 0 < len(strong.ranked_sentences) < len(everything.ranked_sentences)
+    assert strong.ranked_sentences == everything.ranked_sentences[: len(strong.ranked_sentences)]
     assert strong.documents == everything.documents
-    assert len(everything.sentences) == len(ask(answerer, body).sentences)
+    assert len(everything.ranked_sentences) == len(ask(answerer, body).snippets)
 
 
 @FREELY
@@ -75,13 +67,13 @@ def test_weak_snippets_are_left_out_unless_they_are_asked_for(answerer: Answerer
 def test_lists_are_limited_ordered_and_consistent(
     answerer: Answerer, body: str, max_documents: int, max_snippets: int
 ) -> None:
-    answer = ask(answerer, body, SearchOptions(max_documents, max_snippets))
+    answer = ask(answerer, body, Options(max_documents=max_documents or 1, max_snippets=max_snippets))
     pmids = [found.document.pmid for found in answer.documents]
     assert len(pmids) <= max_documents
     assert len(set(pmids)) == len(pmids)
-    assert len(answer.sentences) <= max_snippets
-    assert {s.document.pmid for s in answer.sentences} <= set(pmids)
-    for scores in ([d.score for d in answer.documents], [s.score for s in answer.sentences]):
+    assert len(answer.ranked_sentences) <= max_snippets
+    assert {s.document.pmid for s in answer.ranked_sentences} <= set(pmids)
+    for scores in ([d.score for d in answer.documents], [s.score for s in answer.ranked_sentences]):
         assert all(a >= b for a, b in pairwise(scores))
         assert all(map(math.isfinite, scores))
     for found in answer.documents:
@@ -119,7 +111,7 @@ def test_a_date_limits_and_a_later_date_takes_nothing_away(
     answerer: Answerer, body: str, year: int, later: int
 ) -> None:
     def found(day: date) -> set[str]:
-        wanted = SearchOptions(max_documents=100, filters=Filters(published_before=day, undated=True))
+        wanted = Options(max_documents=100, published_before=day, undated=True)
         answer = ask(answerer, body, wanted)
         days = [d.document.published for d in answer.documents]
         assert all(published is None or published < day for published in days)
@@ -129,8 +121,7 @@ def test_a_date_limits_and_a_later_date_takes_nothing_away(
 
 
 def test_documents_without_a_date_pass_every_limit_if_they_may(answerer: Answerer) -> None:
-    early = Filters(published_before=date(1500, 1, 1), undated=True)
-    answer = ask(answerer, "statin", SearchOptions(filters=early))
+    answer = ask(answerer, "statin", Options(published_before=date(1500, 1, 1), undated=True))
     assert answer.documents
     assert all(d.document.published is None for d in answer.documents)
 
@@ -138,7 +129,7 @@ def test_documents_without_a_date_pass_every_limit_if_they_may(answerer: Answere
 def test_the_right_drug_comes_first_and_its_sentences_are_chosen(answerer: Answerer) -> None:
     answer = ask(answerer, "Is metformin better than placebo?")
     assert all("metformin" in d.document.title for d in answer.documents[:6])
-    assert "metformin" in answer.sentences[0].text
+    assert "metformin" in answer.ranked_sentences[0].text
     assert (answer.index, answer.ranker) == ("sample", "lexical")
     assert answer.timings_ms.total == sum(
         (answer.timings_ms.retrieve, answer.timings_ms.rerank, answer.timings_ms.select)
@@ -151,11 +142,11 @@ def test_a_question_that_no_document_has_a_word_of_is_answered_by_nothing(
     answerer: Answerer, body: str
 ) -> None:
     answer = ask(answerer, body)
-    assert (answer.documents, answer.sentences) == ((), ())
+    assert (answer.documents, answer.ranked_sentences) == ((), ())
 
 
 def test_how_many_candidates_are_fetched_is_asked_of_the_index(answerer: Answerer) -> None:
-    assert len(ask(answerer, "adults", SearchOptions(max_documents=100, candidates=7)).documents) == 7
+    assert len(ask(answerer, "adults", Options(max_documents=100, candidates=7)).documents) == 7
 
 
 class NanRanker(LexicalRanker):
@@ -179,7 +170,7 @@ def test_a_long_question_is_answered_by_the_words_that_carry_it(answerer: Answer
     assert answer.question.body == f"  {LONG}\n"
     assert answer.condensed
     assert answer.condensed.endswith("metformin, adults?")
-    assert content(answer) == content(ask(answerer, answer.condensed, SearchOptions(literal=True)))
+    assert content(answer) == content(ask(answerer, answer.condensed, Options(literal=True)))
     assert ask(answerer, "Does metformin help adults?").condensed is None
 
 
@@ -246,8 +237,10 @@ def test_many_questions_are_answered_as_each_is_alone(
     answerer: Answerer, bodies: list[str], size: int, year: int
 ) -> None:
     questions = [Question(f"q{n}", f" {body}\n") for n, body in enumerate(bodies)]
-    wanted = SearchOptions(size, size, filters=Filters(published_before=date(year, 1, 1), undated=True))
-    untimed = Timings(0, 0, 0)
+    wanted = Options(
+        max_documents=size, max_snippets=size, published_before=date(year, 1, 1), undated=True, syntax="never"
+    )
+    untimed = Timings(retrieve=0, rerank=0, select=0)
     together = [replace(a, timings_ms=untimed) for a in answerer.answers(questions, wanted)]
     assert together == [replace(answerer.answer(q, wanted), timings_ms=untimed) for q in questions]
 
@@ -283,7 +276,7 @@ def test_an_answer_knows_whether_it_answers(answerer: Answerer) -> None:
 
 
 def test_how_much_of_an_answer_is_wanted_does_not_change_the_estimate(answerer: Answerer) -> None:
-    few = ask(answerer, "Is metformin better than placebo?", SearchOptions(1, 0))
+    few = ask(answerer, "Is metformin better than placebo?", Options(max_documents=1, max_snippets=0))
     assert few.confidence == ask(answerer, "Is metformin better than placebo?").confidence
 
 
@@ -305,7 +298,11 @@ def test_further_results_are_every_candidate_once(answerer: Answerer, size: int,
     offset: int | None = 0
     seen, pages = [], 0
     while offset is not None:
-        answer = ask(answerer, "adults", SearchOptions(size, 0, candidates, offset=offset))
+        answer = ask(
+            answerer,
+            "adults",
+            Options(max_documents=size, max_snippets=0, candidates=candidates, offset=offset),
+        )
         assert len(answer.documents) <= size
         assert answer.candidates <= candidates
         seen += pmids_of(answer)
@@ -319,57 +316,62 @@ def test_further_results_are_every_candidate_once(answerer: Answerer, size: int,
 
 
 def test_the_first_results_do_not_depend_on_how_many_are_asked_for(answerer: Answerer) -> None:
-    first = ask(answerer, "metformin dose", SearchOptions(max_documents=4))
-    more = ask(answerer, "metformin dose", SearchOptions(max_documents=8))
-    second = ask(answerer, "metformin dose", SearchOptions(max_documents=4, offset=4))
+    first = ask(answerer, "metformin dose", Options(max_documents=4))
+    more = ask(answerer, "metformin dose", Options(max_documents=8))
+    second = ask(answerer, "metformin dose", Options(max_documents=4, offset=4))
     assert pmids_of(first) + pmids_of(second) == pmids_of(more)
-    assert {s.document.pmid for s in second.sentences} <= set(pmids_of(second))
+    assert {s.document.pmid for s in second.ranked_sentences} <= set(pmids_of(second))
 
 
 def test_beyond_the_last_result_there_is_nothing(answerer: Answerer) -> None:
-    answer = ask(answerer, "metformin", SearchOptions(offset=900))
-    assert (answer.documents, answer.sentences, answer.next_offset, answer.emptied) == ((), (), None, ())
+    answer = ask(answerer, "metformin", Options(offset=900))
+    assert (answer.documents, answer.ranked_sentences, answer.next_offset, answer.emptied) == (
+        (),
+        (),
+        None,
+        (),
+    )
 
 
 def test_the_newest_of_the_candidates_come_first(answerer: Answerer) -> None:
-    everything = ask(answerer, "adults", SearchOptions(max_documents=100, order="date"))
+    everything = ask(answerer, "adults", Options(max_documents=100, order="date"))
     days = [ranked.document.published for ranked in everything.documents]
     dated = [day for day in days if day]
     assert dated == sorted(dated, reverse=True)
     assert days[len(dated) :] == [None] * (len(days) - len(dated)) != []
     pages = [
-        ask(answerer, "adults", SearchOptions(max_documents=15, order="date", offset=offset))
+        ask(answerer, "adults", Options(max_documents=15, order="date", offset=offset))
         for offset in (0, 15, 30)
     ]
     assert [pmid for page in pages for pmid in pmids_of(page)] == pmids_of(everything)
     assert [page.next_offset for page in pages] == [15, 30, None]
     assert pages[0].candidates == 15  # those in the answer are enough for the ranker
-    best = ask(answerer, "adults", SearchOptions(max_documents=100))
+    best = ask(answerer, "adults", Options(max_documents=100))
     scores = {ranked.document.pmid: ranked.score for ranked in best.documents}
     assert {r.document.pmid: r.score for r in everything.documents} == pytest.approx(scores)
 
 
 def test_only_a_ranking_of_the_best_tells_whether_they_answer(answerer: Answerer) -> None:
-    assert ask(answerer, "adults", SearchOptions(offset=5)).confidence is not None
-    for options in (SearchOptions(order="date"), SearchOptions(candidates=5, offset=5)):
+    assert ask(answerer, "adults", Options(offset=5)).confidence is not None
+    for options in (Options(order="date"), Options(candidates=5, offset=5)):
         assert ask(answerer, "adults", options).confidence is None
 
 
 def test_filters_that_leave_nothing_are_named(answerer: Answerer) -> None:
-    late = Filters(published_after=date(2500, 1, 1), has_abstract=True)
-    answer = ask(answerer, "metformin", SearchOptions(filters=late))
+    late = Options(published_after=date(2500, 1, 1), has_abstract=True)
+    answer = ask(answerer, "metformin", late)
     assert answer.documents == ()
     found = answerer.index.count("metformin", Filters(has_abstract=True))
     assert [(each.filter, each.documents) for each in answer.emptied] == [
         ("published_after", found),
         ("has_abstract", 0),
     ]
-    assert ask(answerer, "zebra", SearchOptions(filters=late)).emptied == ()
-    assert ask(answerer, "metformin", SearchOptions(filters=Filters(has_abstract=True))).emptied == ()
+    assert ask(answerer, "zebra", late).emptied == ()
+    assert ask(answerer, "metformin", Options(has_abstract=True)).emptied == ()
 
 
 def interpreted(answerer: Answerer, text: str, **options: Any) -> Answer:
-    return ask(answerer, text, SearchOptions(interpretation=interpret(text), **options))
+    return ask(answerer, text, Options(**options))
 
 
 def test_a_query_is_ranked_by_its_words_and_restricted_by_the_rest(answerer: Answerer) -> None:
@@ -377,7 +379,7 @@ def test_a_query_is_ranked_by_its_words_and_restricted_by_the_rest(answerer: Ans
     plain = ask(
         answerer,
         "is metformin better than placebo",
-        SearchOptions(filters=Filters(date(1990, 1, 1), date(1996, 1, 1))),
+        Options(published_after=date(1990, 1, 1), published_before=date(1996, 1, 1)),
     )
     assert answer.documents
     assert content(answer) == content(plain)
@@ -389,7 +391,7 @@ def test_restrictions_alone_list_documents_by_date(answerer: Answerer) -> None:
     answer = interpreted(answerer, "metformin[ti] NOT 2019[dp]", max_documents=3)
     days = [ranked.document.published or date.min for ranked in answer.documents]
     assert days == sorted(days, reverse=True)
-    assert (len(days), answer.sentences, answer.next_offset) == (3, (), 3)
+    assert (len(days), answer.ranked_sentences, answer.next_offset) == (3, (), 3)
     assert all("metformin" in ranked.document.title for ranked in answer.documents)
     rest = interpreted(answerer, "metformin[ti] NOT 2019[dp]", max_documents=100, offset=3)
     everything = interpreted(answerer, "metformin[ti] NOT 2019[dp]", max_documents=100)
@@ -397,7 +399,7 @@ def test_restrictions_alone_list_documents_by_date(answerer: Answerer) -> None:
 
 
 def test_an_article_is_found_by_its_pmid_whatever_the_filters(answerer: Answerer) -> None:
-    answer = interpreted(answerer, "PMID: 90000001", filters=Filters(published_after=date(2500, 1, 1)))
+    answer = interpreted(answerer, "PMID: 90000001", published_after=date(2500, 1, 1))
     assert pmids_of(answer) == ["90000001"]
     missing = interpreted(answerer, "PMID: 1")
     assert (missing.documents, missing.emptied) == ((), ())
@@ -411,9 +413,9 @@ def test_a_number_that_is_no_pmid_is_a_word(answerer: Answerer) -> None:
 
 
 def test_counts_are_of_the_best_thousand(answerer: Answerer) -> None:
-    answer = ask(answerer, "adults", SearchOptions(max_documents=1, candidates=2, facets=True))
+    answer = ask(answerer, "adults", Options(max_documents=1, candidates=2, facets=True))
     assert (len(answer.documents), answer.candidates) == (1, 2)
     assert answer.facets is not None
     assert answer.facets.documents == 40
-    assert sum(number for _, number in answer.facets.years) + answer.facets.undated == 40
+    assert sum(year.documents for year in answer.facets.years) + answer.facets.undated == 40
     assert ask(answerer, "adults").facets is None

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answer, Answerer, IndexUnavailable, Retrieved, SearchOptions
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.answering import Answerer, IndexUnavailable, Retrieved
 from bioqa.app.answers.engine import LocalEngine, RankingProcesses, RankingTask, rank_or_degrade
+from bioqa.app.answers.question import ExplainOptions, Options
 from bioqa.app.answers.refusals import RankingFailed
 from bioqa.app.answers.reranking import GivenText
 from bioqa.app.answers.service import Service
@@ -74,10 +76,10 @@ def test_the_answers_are_those_of_one_process(processes: RankingProcesses, answe
 
 
 def test_options_reach_the_process(processes: RankingProcesses) -> None:
-    task = RankingTask("lexical", QUESTION, SearchOptions(max_documents=3, max_snippets=2, candidates=20))
+    task = RankingTask("lexical", QUESTION, Options(max_documents=3, max_snippets=2, candidates=20))
     (answer,) = processes.answer([task])
     assert isinstance(answer, Answer)
-    assert (len(answer.documents), len(answer.sentences), answer.candidates) == (3, 2, 20)
+    assert (len(answer.documents), len(answer.ranked_sentences), answer.candidates) == (3, 2, 20)
 
 
 def test_given_texts_are_ranked(processes: RankingProcesses) -> None:
@@ -117,7 +119,7 @@ def test_a_question_that_takes_too_long_is_answered_literally_and_the_process_st
 
 
 def test_an_explanation_that_takes_too_long_is_refused(processes: RankingProcesses) -> None:
-    task = replace(asked("spin metformin"), options=SearchOptions(explained="90000001"))
+    task = replace(asked("spin metformin"), options=ExplainOptions(pmid="90000001"))
     (answer,) = processes.answer([task])
     assert isinstance(answer, TooMuchWork)
     assert processes.replaced == 0
@@ -214,7 +216,7 @@ def test_without_processes_the_service_is_not_ready(sample_index: Path) -> None:
 def test_ranked_together_one_that_fails_does_not_take_the_others_with_it(answerer: Answerer) -> None:
     candidates = answerer.index.search("metformin", 5)
     retrieved = [
-        Retrieved(Question("", body), SearchOptions(), candidates, "index", 1.0)
+        Retrieved(Question("", body), Options(), candidates, "index", 1.0)
         for body in ("metformin", "fail metformin")
     ]
     fine, failed = rank_or_degrade(TellingRanker(), retrieved, allow_degraded=False)

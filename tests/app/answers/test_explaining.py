@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from bioqa.app.answers.answering import Answerer, SearchOptions, answer_by_bm25, retrieve
+from bioqa.app.answers.answering import Answerer, answer_by_bm25, retrieve
 from bioqa.app.answers.explaining import Explanation
+from bioqa.app.answers.question import ExplainOptions, Options
 from bioqa.bioasq.domain import Question
 from bioqa.indexer.medline.events import Upsert
-from bioqa.indexer.search.filtering.filters import Filters
-from bioqa.indexer.search.notation.interpretation import interpret
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models.explaining import FeatureEffect
 from tests.app.rankers import LexicalRanker
@@ -35,7 +34,7 @@ def asking(index: TantivyIndex) -> Answerer:
 
 
 def explained(asking: Answerer, pmid: str, body: str = BODY, **options: Any) -> Explanation:
-    found = asking.answer(Question("q", body), replace(SearchOptions(explained=pmid), **options)).explanation
+    found = asking.answer(Question("q", body), ExplainOptions(pmid=pmid, **options)).explanation
     assert found is not None
     return found
 
@@ -67,9 +66,9 @@ def test_ranking_and_selection_are_those_of_the_answer(asking: Answerer) -> None
         assert found.ranking is not None
         assert found.selection is not None
         assert found.ranking.rank == place
-        assert found.ranking.score == pytest.approx(ranked.own_score)
+        assert found.ranking.score == pytest.approx(ranked.raw_score)
         assert found.selection.selected
-        chosen = [each.text for each in answer.sentences if each.document.pmid == ranked.document.pmid]
+        chosen = [each.text for each in answer.ranked_sentences if each.document.pmid == ranked.document.pmid]
         assert [each.text for each in found.selection.sentences if each.selected] == chosen[:3]
 
 
@@ -117,15 +116,13 @@ def test_articles_that_cannot_be_found(asking: Answerer) -> None:
     no_word = explained(asking, "90000040", "zebra metformin")
     assert (no_word.retrieval.score, no_word.retrieval.rank, no_word.retrieval.terms) == (0.0, None, ())
     assert no_word.needed[0].startswith("It has none of the words that were searched for")
-    without = explained(
-        asking, "90000007", filters=Filters(has_abstract=True, undated=False, types=("Review",))
-    )
+    without = explained(asking, "90000007", has_abstract=True, types=("Review",))
     assert not without.retrieval.passes_filters
     assert without.needed[0] == "The filters exclude the article: ask without them."
 
 
 def test_what_the_selection_lacks_is_said(asking: Answerer) -> None:
-    answer = asking.answer(Question("q", BODY), SearchOptions(max_documents=40))
+    answer = asking.answer(Question("q", BODY), Options(max_documents=40))
     last = answer.documents[-1].document.pmid
     found = explained(asking, last)
     assert found.ranking is not None
@@ -137,12 +134,12 @@ def test_what_the_selection_lacks_is_said(asking: Answerer) -> None:
 
 
 def test_without_words_there_is_nothing_to_explain(asking: Answerer) -> None:
-    options = SearchOptions(explained="90000001", interpretation=interpret("90000001[pmid]", "auto"))
+    options = ExplainOptions(pmid="90000001")
     assert asking.answer(Question("q", "90000001[pmid]"), options).explanation is None
 
 
 def test_a_ranker_that_failed_is_not_asked_again(index: TantivyIndex) -> None:
-    retrieved = retrieve(index, Question("q", BODY), SearchOptions(explained="90000001"))
+    retrieved = retrieve(index, Question("q", BODY), ExplainOptions(pmid="90000001"))
     assert answer_by_bm25(LexicalRanker(), retrieved, "it failed").explanation is None
 
 

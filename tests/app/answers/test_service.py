@@ -13,7 +13,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from bioqa.app.answers.answering import Answer, Answerer, SearchOptions
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.question import Options
 from bioqa.app.answers.refusals import Draining, QueueFull, TimedOut
 from bioqa.app.answers.service import Service, UnknownRanker
 from bioqa.app.main import create_app
@@ -131,7 +133,7 @@ def test_questions_given_up_because_another_failed_count_as_failed_not_as_droppe
     service = Service(Settings(), local(Answerer(index, ranker), threads=8))  # type: ignore[arg-type]
     questions = [Question(str(n), "bad" if n == 0 else "good") for n in range(20)]
     with pytest.raises(RuntimeError, match="secret"):
-        asyncio.run(service.answer_all(questions, SearchOptions()))
+        asyncio.run(service.answer_all(questions, Options()))
     ranker.go_on.set()
     service.close()
     assert (service.counts.failed, service.counts.dropped) == (16, 0)
@@ -144,9 +146,7 @@ def test_questions_of_a_test_set_whose_client_goes_away_are_dropped() -> None:
     service = Service(Settings(), local(Answerer(index, ranker)))  # type: ignore[arg-type]
 
     async def leave() -> None:
-        asking = asyncio.create_task(
-            service.answer_all([Question("a", "a"), Question("b", "b")], SearchOptions())
-        )
+        asking = asyncio.create_task(service.answer_all([Question("a", "a"), Question("b", "b")], Options()))
         while not ranker.begun.is_set():
             await asyncio.sleep(0.002)
         asking.cancel()
@@ -165,9 +165,7 @@ def test_questions_of_a_test_set_refused_at_the_end_count_as_refused() -> None:
     service = Service(Settings(), local(Answerer(index, ranker)))  # type: ignore[arg-type]
 
     async def end() -> None:
-        asking = asyncio.create_task(
-            service.answer_all([Question("a", "a"), Question("b", "b")], SearchOptions())
-        )
+        asking = asyncio.create_task(service.answer_all([Question("a", "a"), Question("b", "b")], Options()))
         while not (ranker.begun.is_set() and service.queue._queues["batch"]):
             await asyncio.sleep(0.002)
         service.drain()
@@ -186,7 +184,7 @@ def test_questions_of_a_test_set_refused_at_the_end_count_as_refused() -> None:
 QUESTION = Question("q", BODY)
 
 
-OPTIONS = SearchOptions()
+OPTIONS = Options()
 
 
 def service_of(answerer: Answerer, *rankers: LexicalRanker, together: int = 1, **settings: Any) -> Service:

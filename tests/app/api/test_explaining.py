@@ -7,7 +7,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from bioqa.app.answers import service as serving
-from bioqa.app.answers.answering import DEFAULT_OPTIONS, Answer, Answerer
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.question import DEFAULT_OPTIONS
 from bioqa.app.answers.refusals import QueueFull, TimedOut
 from bioqa.app.answers.service import Service
 from bioqa.app.settings import Settings

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.app.answers.answering import Answerer, SearchOptions
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.question import Options
 from bioqa.app.cli.batch import answer_batch
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.validation import validate
@@ -70,9 +71,7 @@ def test_the_journal_of_another_job_is_not_used(answerer: Answerer, output: Path
         ranker = OtherRanker() if other == "ranker" else CountingRanker()
         questions = [*QUESTIONS[:5], Question("q5", "Other?")] if other == "questions" else QUESTIONS
         candidates = 50 if other == "candidates" else 100
-        answer_batch(
-            Answerer(answerer.index, ranker), questions, output, SearchOptions(candidates=candidates)
-        )
+        answer_batch(Answerer(answerer.index, ranker), questions, output, Options(candidates=candidates))
         assert len(ranker.asked) == 6
         output.unlink()
 

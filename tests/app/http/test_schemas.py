@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from bioqa.app.answers.answering import Answerer, SearchOptions
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.question import Options
 from bioqa.app.api.rerank import RerankRequest
 from bioqa.app.http.schemas import AskedQuestion, SearchRequest, TestSet, search_answer, stored_document
 from bioqa.bioasq.domain import Question
@@ -58,12 +59,14 @@ def test_a_whole_number_is_a_number_however_json_writes_it(value: object) -> Non
 
 
 def test_an_answer_is_written_with_everything_it_has(answerer: Answerer) -> None:
-    answer = answerer.answer(Question("q", BODY, "yesno"), SearchOptions(3, 2))
+    answer = answerer.answer(Question("q", BODY, "yesno"), Options(max_documents=3, max_snippets=2))
     written = search_answer(answer, "mine")
     assert (written.id, written.type, written.body) == ("mine", "yesno", BODY)
     assert [d.score for d in written.documents] == [d.score for d in answer.documents]
     offsets = [(s.beginSection, s.offsetInBeginSection, s.offsetInEndSection) for s in written.snippets]
-    assert offsets == [(s.sentence.section, s.sentence.begin, s.sentence.end) for s in answer.sentences]
+    assert offsets == [
+        (s.sentence.section, s.sentence.begin, s.sentence.end) for s in answer.ranked_sentences
+    ]
     assert written.timings_ms.total == round(answer.timings_ms.total, 3)
     assert (written.degraded, written.degraded_reason) == (False, None)
     degraded = search_answer(replace(answer, degraded="the ranker failed"))

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
-from bioqa.app.answers.answering import Answer, Answerer
+from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.answering import Answerer
 from bioqa.app.http.schemas import search_answer, stored_document
 from bioqa.app.mcp.results import medline_document, search_result
 from bioqa.bioasq.domain import Question
-from bioqa.indexer.search.questions.reading import Correction, Expansion, Reading
+from bioqa.indexer.search.questions.reading import CorrectedWord, Expansion, Reading
 from bioqa.indexer.search.wording import Every
 from bioqa.models.answers.confidence import Confidence
+from bioqa.models.answers.ranking import Selection
 from tests.app.conftest import document
 from tests.app.requests import BODY
 from tests.app.withdrawn import DOUBTED, ERRATUM, NOTICE, RETRACTED, marked
@@ -21,21 +23,25 @@ def note(answer: Answer) -> str | None:
 def test_a_snippet_names_its_article(answerer: Answerer) -> None:
     answer = answerer.answer(Question("", BODY))
     result = search_result(search_answer(answer))
-    assert [s.pmid for s in result.snippets] == [s.document.pmid for s in answer.sentences]
+    assert [s.pmid for s in result.snippets] == [s.document.pmid for s in answer.ranked_sentences]
     assert {s.url for s in result.snippets} <= {d.url for d in result.documents}
     assert result.documents[0].url == f"https://pubmed.ncbi.nlm.nih.gov/{answer.documents[0].document.pmid}/"
 
 
 def test_what_limits_a_result_is_noted(answerer: Answerer) -> None:
     raw = replace(answerer.answer(Question("", BODY)), confidence=Confidence(0.9, "likely"))
-    assert note(raw) == "scores are no probabilities: they are comparable within this result only"
-    answer = replace(raw, calibrated=True)
-    assert note(answer) is None
-    assert note(replace(answer, truncated_sentences=2)) == "2 sentences were truncated"
-    both = replace(answer, truncated_sentences=2, degraded="the ranker failed")
-    assert note(both) == "the ranker failed; 2 sentences were truncated"
-    nothing = replace(answer, documents=(), sentences=())
-    assert note(nothing) == "no document of the index contains a word of this question"
+    assert note(raw) == (
+        "Scores are no probabilities: they are comparable within this answer only. "
+        "There are further documents, from offset 10 on. The ranker read 40 candidates."
+    )
+    nothing = replace(raw, selection=Selection((), ()), next_offset=None)
+    assert note(nothing) == "No document of the index contains a word of this question."
+    assert search_result(search_answer(raw)).facets is None
+
+
+def test_a_service_of_an_earlier_version_makes_no_remarks(answerer: Answerer) -> None:
+    answer = search_answer(answerer.answer(Question("", BODY)))
+    assert search_result(answer.model_copy(update={"remarks": ()})).note is None
 
 
 def test_what_was_searched_for_instead_is_noted(answerer: Answerer) -> None:
@@ -43,12 +49,12 @@ def test_what_was_searched_for_instead_is_noted(answerer: Answerer) -> None:
         BODY,
         Every(()),
         (BODY,),
-        corrections=(Correction("asprin", "aspirin"),),
+        corrections=(CorrectedWord("asprin", "aspirin"),),
         expansions=(Expansion("IL6", ("IL-6",), "spelling"),),
     )
-    found = replace(answerer.answer(Question("", BODY)), calibrated=True, confidence=None, reading=reading)
-    said = "results for aspirin, as no article has asprin; literal searches for asprin"
-    assert note(found) == f"{said}; searched for, too: IL6: IL-6"
+    found = replace(answerer.answer(Question("", BODY)), confidence=None, reading=reading)
+    said = "Results for aspirin, as no document has asprin; literal searches for asprin."
+    assert (note(found) or "").startswith(f"{said} Searched for, too: IL6: IL-6 ")
 
 
 def test_what_is_withdrawn_is_said_first_everywhere(withdrawing: Answerer) -> None:
@@ -95,9 +101,9 @@ def test_a_weak_answer_is_noted_first(answerer: Answerer) -> None:
     answer = replace(answerer.answer(Question("", BODY)), confidence=Confidence(0.9, "likely"))
     weak = replace(answer, calibrated=True, confidence=Confidence(0.04, "unlikely"), truncated_sentences=2)
     assert search_result(search_answer(weak)).answers_question == "unlikely"
-    assert note(weak) == (
-        "Probably nothing that was found answers the question (estimated probability 0.04); "
-        "2 sentences were truncated"
+    assert (note(weak) or "").startswith(
+        "Probably nothing that was found answers the question (estimated probability 0.04). "
+        "The ranker read 2 long sentences only in part."
     )
     assert search_result(search_answer(answer)).answers_question == "likely"
     # A service of an earlier version does not say.

@@ -10,8 +10,8 @@ import pytest
 from mcp import Client
 
 from bioqa.app.answers.engine import Engine
+from bioqa.app.answers.question import Options
 from bioqa.app.answers.service import Service
-from bioqa.app.http.schemas import SearchFilters
 from bioqa.app.main import create_app
 from bioqa.app.mcp.backends import Backend, LocalBackend, RemoteBackend
 from bioqa.app.mcp.server import create_server
@@ -45,7 +45,10 @@ def test_search_gives_sentences_that_can_be_cited(backend: Backend) -> None:
     question = "Was the metformin group improved more than placebo?"
     found = answered(server, "search", question=question, max_documents=4, max_snippets=3)
     assert (found["question"], found["ranker"]) == (question, "lexical")
-    assert found["note"] == "scores are no probabilities: they are comparable within this result only"
+    assert found["note"] == (
+        "Scores are no probabilities: they are comparable within this answer only. "
+        "There are further documents, from offset 4 on. The ranker read 40 candidates."
+    )
     assert found["answers_question"] == "likely"
     assert len(found["documents"]) == 4
     first = found["documents"][0]
@@ -105,7 +108,7 @@ def test_an_article_is_found_by_its_pmid(backend: Backend) -> None:
     assert [document["pmid"] for document in found["documents"]] == ["90000032"]
     assert found["note"] is None
     missing = answered(server, "search", question="PMID: 1")
-    assert missing["note"] == "no document of the index has this identifier"
+    assert missing["note"] == "The index has no such document."
 
 
 def test_null_is_not_given(backend: Backend) -> None:
@@ -119,7 +122,7 @@ def test_null_is_not_given(backend: Backend) -> None:
 def test_an_empty_result_says_why(backend: Backend) -> None:
     found = answered(create_server(backend), "search", question="Zebra?")
     assert (found["documents"], found["snippets"]) == ([], [])
-    assert found["note"] == "no document of the index contains a word of this question"
+    assert found["note"] == "No document of the index contains a word of this question."
 
 
 @pytest.mark.parametrize("pmid", ["90000001", 90000001, "PMID: 90000001"])
@@ -175,7 +178,7 @@ def test_tools_are_described_for_models(service: Service) -> None:
 
     tools = {tool.name: tool for tool in asyncio.run(listed())}
     assert set(tools) == {"search", "get_document", "get_documents"}
-    assert SearchFilters.model_fields.keys() <= tools["search"].input_schema["properties"].keys()
+    assert Options.model_fields.keys() <= tools["search"].input_schema["properties"].keys()
     for tool in tools.values():
         assert len(tool.description) > 80
         assert tool.output_schema["type"] == "object"

@@ -31,7 +31,7 @@ def test_the_page_shows_what_the_json_says(client: TestClient) -> None:
     assert texts(page, "//section[@aria-labelledby='needed']//li") == [
         " ".join(each.split()) for each in made["needed"]
     ]
-    assert page.xpath("//input[@name='n']/@value") == ["5"]
+    assert page.xpath("//input[@name='max_documents']/@value") == ["5"]
     (again,) = page.xpath("//a[.='JSON']/@href")
     assert client.get(again).json() == made
 

@@ -6,13 +6,13 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bioqa.app.answers.answering import Answer, Timings
+from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.web.passages import Mark, Piece, articles, pieces, whole
 from bioqa.app.web.spans import ASKED, Span
 from bioqa.app.web.spans import Part as SetPart
 from bioqa.bioasq.domain import Document, Part, Question, Sentence
 from bioqa.bioasq.metadata import Markup, Metadata
-from bioqa.models.answers.ranking import RankedDocument, RankedSentence
+from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Selection
 
 ABSTRACT = "BACKGROUND: Rats \U0001f400 were used. They slept.METHODS: We \u2009measured them."
 BACKGROUND = "BACKGROUND: Rats \U0001f400 were used. They slept."
@@ -33,12 +33,11 @@ def answer(document: Document, *sentences: Sentence) -> Answer:
     ranked = RankedDocument(document, 2.5, (0.0,) * len(document.sentences))
     return Answer(
         question=Question("q", "Mice?"),
-        documents=(ranked,),
-        sentences=chosen,
+        selection=Selection((ranked,), chosen),
         index="index",
         ranker="ranker",
         ranker_hash="00",
-        timings_ms=Timings(1, 2, 3),
+        timings_ms=Timings(retrieve=1, rerank=2, select=3),
         truncated_sentences=0,
         candidates=1,
     )

@@ -78,23 +78,25 @@ def test_marks_say_their_rank_without_colour_and_scores_are_among_the_details(cl
 
 
 def test_a_date_and_a_ranker_are_kept_and_used(client: TestClient) -> None:
-    page = read(client.get("/?q=metformin&before=1995-01-01&ranker=lexical&n=20"))
+    page = read(client.get("/?q=metformin&before=1995-01-01&ranker=lexical&max_documents=20"))
     assert page.xpath("//input[@name='before']/@value") == ["1995-01-01"]
-    assert page.xpath("//select[@name='n']/option[@selected]/text()") == ["20"]
-    assert read(client.get("/?q=x&n=7")).xpath("//select[@name='n']/option[@selected]/text()") == ["7"]
+    assert page.xpath("//select[@name='max_documents']/option[@selected]/text()") == ["20"]
+    assert read(client.get("/?q=x&max_documents=7")).xpath(
+        "//select[@name='max_documents']/option[@selected]/text()"
+    ) == ["7"]
     asked = {"body": "metformin", "published_before": "1995-01-01", "max_documents": 20}
     documents = client.post("/v1/search", json=asked).json()["documents"]
     assert shown_pmids(page) == [document["pmid"] for document in documents]
     (json,) = page.xpath("//a[.='BioASQ JSON']/@href")
     assert parse_qs(urlsplit(json).query) == {
-        "q": ["metformin"], "before": ["1995-01-01"], "ranker": ["lexical"], "n": ["20"]
+        "q": ["metformin"], "before": ["1995-01-01"], "ranker": ["lexical"], "max_documents": ["20"]
     }  # fmt: skip
     assert len(client.get(json).json()["questions"][0]["documents"]) <= 10
 
 
 def test_empty_fields_of_a_form_are_none(client: TestClient) -> None:
     plain = read(client.get("/?q=metformin"))
-    sent = read(client.get("/?q=metformin&before=&ranker=&n=10"))
+    sent = read(client.get("/?q=metformin&before=&ranker=&max_documents=10"))
     articles = "//section[@aria-labelledby='articles']"
     assert texts(sent, articles) == texts(plain, articles)
 
@@ -177,8 +179,8 @@ def test_nothing_found_is_said(client: TestClient) -> None:
         (f"q={'x' * 301}", "q", "The question must have at most 300 characters"),
         ("q=rats&before=soon", "before", "The date must be a day"),
         ("q=rats&ranker=best", "ranker", "The ranker must be"),
-        ("q=rats&n=0", "n", "The number of results must be"),
-        ("q=rats&n=many", "n", "The number of results must be"),
+        ("q=rats&max_documents=0", "max_documents", "The number of results must be"),
+        ("q=rats&max_documents=many", "max_documents", "The number of results must be"),
     ],
 )
 def test_what_cannot_be_asked_is_said_beside_the_form(
@@ -267,7 +269,7 @@ def cited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 def test_counts_by_year_and_type_are_searches(cited: TestClient) -> None:
-    page = read(cited.get("/?q=rats&n=5&counts=1"))
+    page = read(cited.get("/?q=rats&max_documents=5&facets=1"))
     bars = "//ol[@class='years']//a"
     assert texts(page, f"{bars}/*[@class='unseen']") == [f"{2000 + n}: 1 article" for n in range(12)]
     assert len(shown_pmids(read(cited.get(page.xpath(f"{bars}/@href")[3])))) == 1
@@ -276,28 +278,29 @@ def test_counts_by_year_and_type_are_searches(cited: TestClient) -> None:
         "Review 8", "Letter 4", "Retracted Publication 4", "Free full text 1", "Without 4 retracted"
     ]  # fmt: skip
     counts = [
-        len(shown_pmids(read(cited.get(f"{address}&n=50")))) for address in page.xpath(f"{chips}/@href")
+        len(shown_pmids(read(cited.get(f"{address}&max_documents=50"))))
+        for address in page.xpath(f"{chips}/@href")
     ]
     assert counts == [8, 4, 4, 1, 8]
-    assert all("counts=True" in address for address in page.xpath(f"{chips}/@href"))
-    assert page.xpath("//form//input[@type='hidden' and @name='counts']/@value") == ["1"]
+    assert all("facets=true" in address for address in page.xpath(f"{chips}/@href"))
+    assert page.xpath("//form//input[@type='hidden' and @name='facets']/@value") == ["true"]
 
 
 def test_counts_are_fetched_when_the_answer_is_shown(cited: TestClient) -> None:
-    page = read(cited.get("/?q=rats&n=5&type=Review&offset=5"))
+    page = read(cited.get("/?q=rats&max_documents=5&type=Review&offset=5"))
     (later,) = page.xpath("//nav[@id='counts']")
     assert texts(later, ".//a") == ["Count by year and type"]
-    assert later.xpath("./a/@href") == ["/?q=rats&type=Review&offset=5&n=5&counts=True"]
+    assert later.xpath("./a/@href") == ["/?q=rats&type=Review&max_documents=5&offset=5&facets=true"]
     (address,) = later.xpath("./@hx-get")
-    assert address == "/counts?q=rats&type=Review&n=5"
+    assert address == "/counts?q=rats&type=Review&max_documents=5"
     fetched = cited.get(address)
     assert fetched.status_code == 200
     counted = html.fragment_fromstring(fetched.text)
     assert counted.get("id") == "counts"
-    whole = read(cited.get("/?q=rats&n=5&type=Review&counts=1"))
+    whole = read(cited.get("/?q=rats&max_documents=5&type=Review&facets=1"))
     assert texts(counted, ".//li") == texts(whole, "//nav[@id='counts']//li")
     assert texts(counted, ".//p[@class='facts']") == ["8 articles found"]
-    assert "counts" not in "".join(counted.xpath(".//a/@href"))
+    assert "facets" not in "".join(counted.xpath(".//a/@href"))
 
 
 def test_counts_need_a_question(cited: TestClient) -> None:
@@ -306,19 +309,19 @@ def test_counts_need_a_question(cited: TestClient) -> None:
 
 
 def test_filters_that_are_set_are_shown_and_removed(cited: TestClient) -> None:
-    page = read(cited.get("/?q=rats&type=Review&unretracted=1&n=50"))
+    page = read(cited.get("/?q=rats&type=Review&exclude_retracted=1&max_documents=50"))
     assert len(shown_pmids(page)) == 4
     chips = "//ul[@aria-label='Filters set']//a"
     assert texts(page, chips) == ["Remove: type Review ×", "Remove: without retracted articles ×"]
     assert page.xpath("//input[@name='type' and @checked]/@value") == ["Review"]
-    assert page.xpath("//input[@name='unretracted' and @checked]/@value") == ["1"]
+    assert page.xpath("//input[@name='exclude_retracted' and @checked]/@value") == ["1"]
     removed = [len(shown_pmids(read(cited.get(address)))) for address in page.xpath(f"{chips}/@href")]
     assert removed == [8, 8]
 
 
 def test_results_go_on_and_can_be_ordered_by_date(cited: TestClient) -> None:
     seen: list[str] = []
-    address = "/?q=rats&n=5"
+    address = "/?q=rats&max_documents=5"
     while address:
         page = read(cited.get(address))
         ranks = texts(page, "//*[@class='rank']")
@@ -326,7 +329,7 @@ def test_results_go_on_and_can_be_ordered_by_date(cited: TestClient) -> None:
         seen += shown_pmids(page)
         (address,) = page.xpath("//nav[@class='turn']/a[.='Next']/@href") or [""]
     assert sorted(seen) == [str(90_000_000 + number) for number in range(12)]
-    assert page.xpath("//nav[@class='turn']/a[.='Previous']/@href") == ["/?q=rats&offset=5&n=5"]
+    assert page.xpath("//nav[@class='turn']/a[.='Previous']/@href") == ["/?q=rats&max_documents=5&offset=5"]
     (by_date,) = page.xpath("//a[.='newest first']/@href")
     assert shown_pmids(read(cited.get(by_date)))[:2] == ["90000011", "90000010"]
 
@@ -389,17 +392,17 @@ def test_corrections_and_expansions_are_shown_and_can_be_refused(spelt: TestClie
     assert not page.xpath("//article")
     assert texts(page, READ) == ["Results for tumour; search for tumourz instead"]
     assert texts(page, ALSO) == ["tumour (other spellings)tumor"]
-    page = read(spelt.get("/?q=tumourz+in+rats&n=5&order=date"))
+    page = read(spelt.get("/?q=tumourz+in+rats&max_documents=5&order=date"))
     assert texts(page, READ) == ["Results for tumour; search for tumourz instead"]
     assert texts(page, ALSO) == ["tumour (other spellings)tumor"]
     assert {"tumor", "tumour"} <= {text.lower() for text in texts(page, "//em[@class='asked']")}
     (instead,) = page.xpath(f"{READ}/a/@href")
-    assert instead == "/?q=tumourz+in+rats&order=date&n=5&literal=True"
+    assert instead == "/?q=tumourz+in+rats&max_documents=5&order=date&literal=true"
     assert page.xpath("//dl[@class='read']/following-sibling::p/a/@href")[0] == instead
 
 
 def test_words_alone_are_kept_in_every_address_and_in_the_form(spelt: TestClient) -> None:
-    page = read(spelt.get("/?q=tumours&n=5&literal=1&counts=1"))
+    page = read(spelt.get("/?q=tumours&max_documents=5&literal=1&facets=1"))
     assert len(page.xpath("//article")) == 5
     assert {text.lower() for text in texts(page, "//em[@class='asked']")} == {"tumour"}
     assert page.xpath("//input[@name='literal' and @checked]/@value") == ["1"]
@@ -410,9 +413,16 @@ def test_words_alone_are_kept_in_every_address_and_in_the_form(spelt: TestClient
     kept += page.xpath("//a[.='BioASQ JSON']/@href")
     addresses = [address for address in kept if "q=" in address]
     assert len(addresses) == 3 + len(range(2001, 2012, 2))
-    assert all("literal=True" in address for address in addresses)
+    assert all("literal=true" in address for address in addresses)
     (address,) = page.xpath("//a[.='BioASQ JSON']/@href")
-    assert len(spelt.get(address.replace("n=5", "n=10")).json()["questions"][0]["documents"]) == 6
+    assert (
+        len(
+            spelt.get(address.replace("max_documents=5", "max_documents=10")).json()["questions"][0][
+                "documents"
+            ]
+        )
+        == 6
+    )
     assert len(spelt.get("/answer.json?q=tumours").json()["questions"][0]["documents"]) == 10
     (whole,) = page.xpath(f"{READ}/a/@href")
     assert texts(read(spelt.get(whole)), ALSO) == ["tumours (other spellings)tumors"]

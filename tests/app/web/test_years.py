@@ -4,7 +4,13 @@ from itertools import pairwise
 
 import pytest
 
-from bioqa.app.web.years import MOST_BARS, Bar, bars
+from bioqa.app.answers.facets import CountedYear
+from bioqa.app.web.years import MOST_BARS, Bar
+from bioqa.app.web.years import bars as bars_of
+
+
+def bars(years: list[tuple[int, int]]) -> list[Bar]:
+    return bars_of([CountedYear(*year) for year in years])
 
 
 def test_each_year_has_its_bar_and_empty_years_have_one_without_height() -> None:

@@ -14,7 +14,7 @@ from bioqa.indexer.search.questions.pieces import Abbreviated
 from bioqa.indexer.search.questions.reading import (
     MOST_CORRECTIONS,
     SYNONYM_WEIGHT,
-    Correction,
+    CorrectedWord,
     Expansion,
     Reading,
     read,
@@ -248,7 +248,7 @@ def test_a_ranker_reads_dna_where_its_long_form_was_asked_for() -> None:
 
 def test_a_word_that_no_document_has_is_corrected() -> None:
     reading = read("Does asprin help?", TextEvidence("aspirin may help"))
-    assert reading.corrections == (Correction("asprin", "aspirin"),)
+    assert reading.corrections == (CorrectedWord("asprin", "aspirin"),)
     assert reading.text == "Does aspirin help?"
     assert "asprin" not in {*texts(reading.wording)}
     assert reading
