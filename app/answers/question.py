@@ -68,7 +68,12 @@ class Named:
 
 # Types of values
 
-DAY_PATTERN = r"^\d{4}(-\d{2}(-\d{2})?)?$"
+DAY_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {"type": "string", "format": "date"},
+        {"type": "string", "pattern": r"^[12]\d{3}(-(0[1-9]|1[0-2]))?$"},
+    ]
+}
 
 
 def _read_number(value: object) -> object:
@@ -116,9 +121,7 @@ if TYPE_CHECKING:  # what may be given; the model turns it into days and tuples
     Names = Sequence[str]
     Pmid = str | int
 else:
-    Day = Annotated[
-        date, BeforeValidator(read_day), WithJsonSchema({"type": "string", "pattern": DAY_PATTERN})
-    ]
+    Day = Annotated[date, BeforeValidator(read_day), WithJsonSchema(DAY_SCHEMA)]
     Names = Annotated[tuple[Name, ...], Field(max_length=MAX_VALUES), BeforeValidator(read_list)]
     Pmid = Annotated[str, BeforeValidator(_read_pmid)]
 
@@ -355,7 +358,7 @@ def option_names(field_name: str, field: FieldInfo) -> tuple[str, ...]:
 Model = TypeVar("Model", bound=BaseModel)
 
 _FLAGS = dict.fromkeys(("1", "true", "on", "yes"), True) | dict.fromkeys(("0", "false", "off", "no"), False)
-_NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
+_NUMBER = re.compile(r"(-?\d{1,18})(?:\.0{0,18})?", re.ASCII)
 
 
 def is_made_of(annotation: Any, kind: type) -> bool:
@@ -399,8 +402,8 @@ def _read_text(value: object, field: FieldInfo) -> object:
         return value
     if is_made_of(field.annotation, bool):
         return _FLAGS.get(value.lower(), value)
-    if is_made_of(field.annotation, int) and _NUMBER.fullmatch(value):
-        return int(value)
+    if is_made_of(field.annotation, int) and (number := _NUMBER.fullmatch(value)):
+        return int(number[1])
     return value
 
 

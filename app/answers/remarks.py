@@ -88,7 +88,7 @@ def _nothing(answer: Answer) -> Iterator[tuple[Kind, str]]:
 def _reading(answer: Answer) -> Iterator[tuple[Kind, str]]:
     """What was searched for instead of the question as it is, or beside its words."""
     understood = answer.interpretation
-    if answer.reading and answer.reading.cut_short:
+    if answer.reading is not None and answer.reading.cut_short:
         yield "cut_short", "The question was taken literally: to read it otherwise would have taken too long."
     if understood is None:
         if answer.options.literal:

@@ -73,7 +73,7 @@ def _job(answerer: Answerer, questions: Sequence[Question], options: Options) ->
         [astuple(question) for question in questions],
         astuple(answerer.index.stats()),
         ranker,
-        astuple(options),
+        options.model_dump(mode="json"),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

@@ -62,7 +62,7 @@ RankerOption = Annotated[
 ]
 CandidatesOption = Annotated[
     int | None,
-    typer.Option("--candidates", help="Documents that BM25 retrieves for the ranker. [BIOQA_CANDIDATES]"),
+    typer.Option("--candidates", metavar="N", help=Options.model_fields["candidates"].description),
 ]
 DeviceOption = Annotated[
     str | None,
@@ -102,8 +102,6 @@ def with_options(
                 arguments["syntax"] = "never"
             texts = {name: arguments.pop(name) for name in names}
             extra = {name: arguments[name] for name in arguments if name in model.model_fields}
-            for name in extra:
-                del arguments[name]
             # A flag that is not given says nothing.
             given = ((name, value) for name, value in texts.items() if value not in (False, None, []))
             command(options=read(model, {**defaults, **extra, **read_texts(model, given)}), **arguments)

@@ -16,7 +16,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 from starlette.types import ASGIApp
 
-from bioqa.app.answers.question import OptionError, Options, read
+from bioqa.app.answers.question import DAY_SCHEMA, OptionError, Options, read
 from bioqa.app.api.documents import PMID
 from bioqa.app.http.schemas import SearchRequest
 from bioqa.app.mcp.backends import Backend
@@ -93,7 +93,8 @@ def search_schema() -> dict[str, Any]:
     for name, schema in SearchRequest.model_json_schema()["properties"].items():
         if name in (*Options.model_fields, "ranker"):
             kinds = [kind for kind in schema.pop("anyOf", ()) if kind != {"type": "null"}]
-            schema = {**schema, **(kinds[0] if kinds else {})}
+            kind = kinds[0] if kinds else {}
+            schema = {**schema, **({"type": "string"} if kind in DAY_SCHEMA["anyOf"] else kind)}
             properties[name] = {
                 key: value for key, value in schema.items() if key not in ("title", "default")
             }

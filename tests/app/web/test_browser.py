@@ -148,7 +148,7 @@ def test_counts_come_after_the_answer_and_narrow_it(opened: Opened, scripting: b
     bar.click()
     expect(page.locator("article").first).to_be_visible()
     assert f"after={years[:4]}" in page.url
-    assert ("counts" in page.url) != scripting
+    assert ("facets" in page.url) != scripting
 
 
 def test_an_answer_stands_without_its_counts(opened: Opened, console: list[str]) -> None:
@@ -190,7 +190,7 @@ def test_by_keyboard_alone(opened: Opened) -> None:
 
 @pytest.mark.parametrize("scripting", [True, False])
 def test_a_correction_is_refused_by_its_link_and_by_the_form(opened: Opened, scripting: bool) -> None:
-    page = opened("/?q=metforman+doses&n=5", java_script_enabled=scripting)
+    page = opened("/?q=metforman+doses&max_documents=5", java_script_enabled=scripting)
     said = page.locator(".understood")
     expect(said).to_have_text("Results for metformin; search for metforman instead")
     page.get_by_role("link", name="search for metforman instead").click()
@@ -240,7 +240,7 @@ def test_articles_are_chosen_and_exported(opened: Opened, scripting: bool) -> No
 
 @pytest.mark.parametrize("scripting", [True, False])
 def test_an_article_is_cited_in_other_styles(opened: Opened, scripting: bool) -> None:
-    page = opened(f"/?q={QUESTION}&n=5", java_script_enabled=scripting)
+    page = opened(f"/?q={QUESTION}&max_documents=5", java_script_enabled=scripting)
     page.locator("article details.cite summary").first.click()
     page.get_by_role("link", name="Vancouver, APA").first.click()
     expect(page.locator("dt", has_text="APA")).to_be_visible()
@@ -353,9 +353,9 @@ def evaluated(page: Page, folder: Path) -> None:
 
 PATHS = (
     "/",
-    f"/?q={QUESTION}&n=5",
+    f"/?q={QUESTION}&max_documents=5",
     "/?q=zebra",
-    "/?q=asprin+doses&n=5",
+    "/?q=asprin+doses&max_documents=5",
     "/?q=asprin+doses&literal=1",
     "/article/90000003",
     "/batches",
