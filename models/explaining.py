@@ -21,6 +21,7 @@ from bioqa.models.answers.selection import (
     Calibration,
     SelectionLimits,
     agreement_factors,
+    aptness_factors,
     document_shares,
     probability,
     select,
@@ -120,8 +121,10 @@ class SentenceStanding:
     """The sentence's alone: sigmoid(c·s + o)."""
     agreement: float
     """The factor for what other documents say: e^(g·(u - 1))."""
+    aptness: float
+    """The factor of a second reading: e^(h·r)."""
     score: float
-    """The selection's: probability, agreement and the document's share multiplied."""
+    """The selection's: probability, agreement, aptness and the document's share multiplied."""
     rank: int | None
     selected: bool
 
@@ -195,12 +198,13 @@ def explain_selection(
     ordered = select(Ranking(beside), calibration, SelectionLimits(len(beside), sys.maxsize)).sentences
     rivals = ordered if selected else [each for each in ordered if each.document.pmid != pmid]
     answered = select(ranking, calibration, limits)
-    snippets = len(answered.sentences)
-    last = rivals[:snippets]
-    # A sentence's score is the product of these two and the document's share.
+    shown = {(each.document.pmid, each.sentence) for each in answered.sentences}
+    last = rivals[: len(shown)]
+    # A sentence's score is the product of these three and the document's share.
     factors = zip(
         probability(ranked.sentence_scores, calibration).tolist(),
         agreement_factors(ranked, calibration).tolist(),
+        aptness_factors(ranked, calibration).tolist(),
         strict=True,
     )
     of_sentence = dict(zip(ranked.document.sentences, factors, strict=True))
@@ -211,7 +215,7 @@ def explain_selection(
             *of_sentence[each.sentence],
             each.score,
             place if selected else None,
-            selected and place <= snippets,
+            (pmid, each.sentence) in shown,
         )
         for place, each in enumerate(ordered, start=1)
         if each.document.pmid == pmid

@@ -11,6 +11,7 @@ import torch
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.models import bundled, checkpoint
 from bioqa.models.answers.agreement import with_support
+from bioqa.models.answers.aptness import with_aptness
 from bioqa.models.answers.first_stage import bm25_candidates
 from bioqa.models.answers.ranking import Ranking, ranking
 from bioqa.models.answers.scale import Scale
@@ -23,7 +24,7 @@ from bioqa.models.folders import put_back
 from bioqa.models.rankers.batch import Example, collate, make_example
 from bioqa.models.rankers.registry import ARCHITECTURES, encoder_of, place_of, reader_for
 from bioqa.models.text.documents import DocumentTokens
-from bioqa.models.text.tokens import tokenise_question
+from bioqa.models.text.tokens import TokenisedDocument, tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 
 
@@ -81,6 +82,10 @@ class Reranker:
         """Read what `bioqa tokens` stored in an index's folder: scores are the same, and come sooner."""
         self._tokens.look_in(folder)
 
+    def tokens(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
+        """Of documents, as they are stored or kept."""
+        return self._tokens(documents)
+
     @property
     def reads_pieces(self) -> bool:
         """Whether an encoder reads the candidates."""
@@ -130,9 +135,11 @@ class Reranker:
         ]
 
     def supported(self, question: str, found: Ranking, calibration: Calibration) -> Ranking:
-        """A ranking with its sentences' support by other documents (``bioqa.models.answers.agreement``)."""
+        """A ranking with its sentences' support by other documents (``bioqa.models.answers.agreement``), and
+        with what a second reading finds, if that counts (``bioqa.models.answers.aptness``)."""
         asked = tokenise_question(question, self.vocabulary).stems
-        return with_support(found, asked, self._tokens, self.vocabulary, calibration)
+        supported = with_support(found, asked, self._tokens, self.vocabulary, calibration)
+        return with_aptness(supported, question, self._tokens, self.vocabulary, calibration)
 
     def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
         """Documents from outside an index as candidates: BM25 with the checkpoint's vocabulary."""

@@ -210,7 +210,7 @@ def _needed_of_sentences(selection: "SelectionExplanation") -> Iterator[str]:
     left = next((each for each in selection.sentences if not each.selected), None)
     if left is None or selection.last_sentence_score is None or not selection.share:
         return
-    factor = selection.share * left.agreement
+    factor = selection.share * left.agreement * left.aptness
     if not factor:
         return
     wanted = selection.last_sentence_score / factor
@@ -228,4 +228,5 @@ def _needed_of_sentences(selection: "SelectionExplanation") -> Iterator[str]:
 
 
 def _agreeing(sentence: "SentenceStanding") -> str:
-    return "" if sentence.agreement == 1.0 else f" and an agreement of {sentence.agreement:.3f}"
+    factors = {"an agreement": sentence.agreement, "an aptness": sentence.aptness}
+    return "".join(f" and {name} of {factor:.3f}" for name, factor in factors.items() if factor != 1.0)

@@ -19,7 +19,7 @@ from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.models.answers.lexical import CALIBRATION, SCALE
 from bioqa.models.answers.ranking import RankedDocument
 from bioqa.models.answers.scale import Scale, sigmoid
-from bioqa.models.answers.selection import Calibration, log_weights, probability
+from bioqa.models.answers.selection import Calibration, first_log_weights, probability
 
 _WORD = re.compile(r"\S+")
 _TERM = re.compile(r"[^\W_]+")
@@ -120,7 +120,7 @@ def _scored(ranked: RankedDocument, calibration: Calibration, scale: Scale | Non
     else:
         score = ranked.score
         # What the request's other texts say must not count.
-        of_sentences = scale.sentences(log_weights(replace(ranked, support=()), calibration))
+        of_sentences = scale.sentences(first_log_weights(replace(ranked, support=()), calibration))
     scored = [ScoredSentence(*pair) for pair in zip(document.sentences, of_sentences.tolist(), strict=True)]
     sentences = [each for each in scored if not is_label(document, each.sentence)]
     best_first = tuple(sorted(sentences, key=lambda each: -each.score))

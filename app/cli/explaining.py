@@ -101,6 +101,6 @@ def _of_selection(explanation: Explanation) -> Iterator[str]:
         place = f"number {each.rank}" if each.rank else "not compared"
         yield (
             f"  {place}{', selected' if each.selected else ''}: probability {each.probability:.3f} × "
-            f"agreement {each.agreement:.3f} × share = {each.score:.5f}"
+            f"agreement {each.agreement:.3f} × aptness {each.aptness:.3f} × share = {each.score:.5f}"
         )
         yield f"    {each.sentence.section} {each.sentence.begin}–{each.sentence.end}: {each.text}"

@@ -76,7 +76,8 @@ class ExplainedSentence(BaseModel):
     text: str
     probability: float = Field(description="Of the sentence alone.")
     agreement: float = Field(description="The factor for what the other best documents say, from 0 to 1.")
-    score: float = Field(description="Probability, agreement and the document's share multiplied.")
+    aptness: float = Field(description="The factor of a second reading, for what answers; 1 without one.")
+    score: float = Field(description="Probability, agreement, aptness and the document's share multiplied.")
     rank: int | None = Field(description="Among the sentences of the selected documents.")
     selected: bool
 

@@ -24,6 +24,11 @@ class RankedDocument:
     """The ranker's own score, where ``score`` is a probability."""
     support: tuple[float, ...] = ()
     """Support of each sentence by other documents (bioqa.models.answers.agreement); empty if not known."""
+    aptness: tuple[float, ...] = ()
+    """What a second reading adds to log-weights that order sentences (bioqa.models.answers.aptness); empty if
+    that is not known."""
+    relevance: tuple[float, ...] = ()
+    """What it adds to those that decide which sentences are shown."""
 
     @property
     def own_score(self) -> float:

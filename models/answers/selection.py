@@ -6,6 +6,11 @@ comparable, and are tuned on development questions in the same way for every sys
 Rankers in use multiply by e^(g·(u - 1)), too, where u is the sentence's support by the other documents.
 A sentence that is only the label of a part of the abstract ("METHODS:") is never selected.
 
+Where a second reading counts (``bioqa.models.answers.aptness``), the product is multiplied by e^(h·r), too,
+where r is what it found. That is the order. Which sentences are shown, but for the first ones, is decided by
+what the second reading learned of BioASQ's gold: its experts marked definitions and aims, too, so what they
+would show differs from what answers.
+
 The scores that are shown are another matter: probabilities, if the ranker has a scale. They keep the order.
 """
 
@@ -30,6 +35,8 @@ class Calibration:
     document_scale: float = 1.0
     agreement: float = 0.0
     """g: how much it counts that other documents say the same."""
+    aptness: float = 0.0
+    """h: how much a second reading counts (bioqa.models.answers.aptness), 1 as it was fitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +62,61 @@ def select(
     documents = ranking.documents[: limits.documents]
     if not documents:
         return Selection((), ())
-    scored = [
-        (RankedSentence(ranked.document, sentence, score), weight)
-        for ranked, share in zip(documents, document_shares(documents, calibration).tolist(), strict=True)
-        for sentence, score, weight in zip(
-            ranked.document.sentences,
-            (share * factors(ranked, calibration)).tolist(),
-            log_weights(ranked, calibration).tolist(),
-            strict=True,
-        )
-        if not is_label(ranked.document, sentence)
-    ]
-    scored.sort(key=lambda pair: -pair[0].score)
-    chosen = scored[: limits.snippets]
-    if limits.margin is not None and chosen:
-        least = max(weight for _, weight in chosen) - limits.margin
-        chosen = [pair for pair in chosen if pair[1] >= least]
-    sentences = tuple(sentence for sentence, _ in chosen)
+    chosen = _chosen(_weighed(documents, calibration), calibration, limits)
+    sentences = tuple(each.sentence for each in chosen)
     if scale is None:
         return Selection(documents, sentences)
     # Documents may have another order, such as by date.
     order = sorted(range(len(documents)), key=lambda place: -documents[place].score)
     of_ordered = _probabilities(scale.documents, [documents[place].score for place in order])
     of_documents = [p for _, p in sorted(zip(order, of_ordered, strict=True))]
-    of_sentences = _probabilities(scale.sentences, [weight for _, weight in chosen])
+    of_sentences = _probabilities(scale.sentences, [each.weight for each in chosen])
     return Selection(
         tuple(replace(d, score=p, raw_score=d.score) for d, p in zip(documents, of_documents, strict=True)),
         tuple(replace(s, score=p, raw_score=s.score) for s, p in zip(sentences, of_sentences, strict=True)),
     )
+
+
+ALWAYS_SHOWN = 2
+"""So many of the sentences that are best after a second reading, whatever the first one was."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    sentence: RankedSentence
+    weight: float
+    """``log_weights``, which order sentences."""
+    shown: float
+    """``shown_log_weights``, which decide what is shown."""
+
+
+def _weighed(documents: Sequence[RankedDocument], calibration: Calibration) -> list[_Weighed]:
+    """All sentences that can be selected, in reading order."""
+    return [
+        _Weighed(RankedSentence(ranked.document, sentence, score), weight, shown)
+        for ranked, share in zip(documents, document_shares(documents, calibration).tolist(), strict=True)
+        for sentence, score, weight, shown in zip(
+            ranked.document.sentences,
+            (share * factors(ranked, calibration)).tolist(),
+            log_weights(ranked, calibration).tolist(),
+            shown_log_weights(ranked, calibration).tolist(),
+            strict=True,
+        )
+        if not is_label(ranked.document, sentence)
+    ]
+
+
+def _chosen(weighed: Sequence[_Weighed], calibration: Calibration, limits: SelectionLimits) -> list[_Weighed]:
+    """Those that are shown, best first."""
+    best_first = sorted(weighed, key=lambda each: -each.sentence.score)
+    always = min(ALWAYS_SHOWN if calibration.aptness else 0, limits.snippets)
+    others = sorted(best_first[always:], key=lambda each: -each.shown) if always else best_first
+    others = others[: limits.snippets - always]
+    if limits.margin is not None and weighed and limits.snippets:
+        least = max(each.shown for each in best_first[:always] + others) - limits.margin
+        others = [each for each in others if each.shown >= least]
+    chosen = best_first[:always] + others
+    return sorted(chosen, key=lambda each: -each.sentence.score)
 
 
 def _probabilities(curve: Curve, scores: list[float]) -> list[float]:
@@ -101,7 +135,7 @@ def document_shares(documents: Sequence[RankedDocument], calibration: Calibratio
 
 def probability(scores: tuple[float, ...], calibration: Calibration) -> Floats:
     """[sentences] in [0, 1]: sigmoid(c·s + o) of each sentence's score."""
-    return sigmoid(_logits(scores, calibration))
+    return sigmoid(sentence_logits(scores, calibration))
 
 
 UNKNOWN_SUPPORT = 0.2
@@ -114,9 +148,15 @@ def agreement_factors(ranked: RankedDocument, calibration: Calibration) -> Float
     return np.exp(_agreement(ranked, calibration))
 
 
+def aptness_factors(ranked: RankedDocument, calibration: Calibration) -> Floats:
+    """[sentences] e^(h·r); 1 if a second reading does not count."""
+    return np.exp(_read_again(ranked.aptness, ranked, calibration))
+
+
 def factors(ranked: RankedDocument, calibration: Calibration) -> Floats:
     """[sentences] selection scores, but for the document's share."""
-    return probability(ranked.sentence_scores, calibration) * agreement_factors(ranked, calibration)
+    known = probability(ranked.sentence_scores, calibration) * agreement_factors(ranked, calibration)
+    return known * aptness_factors(ranked, calibration) if calibration.aptness else known
 
 
 def log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
@@ -124,6 +164,18 @@ def log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
 
     So it is comparable between questions, and does not depend on how many documents are selected.
     """
+    first = first_log_weights(ranked, calibration)
+    return first + _read_again(ranked.aptness, ranked, calibration) if calibration.aptness else first
+
+
+def shown_log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
+    """The log-weights that decide what is shown: those of the first reading, corrected by the second."""
+    first = first_log_weights(ranked, calibration)
+    return first + _read_again(ranked.relevance, ranked, calibration) if calibration.aptness else first
+
+
+def first_log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
+    """[sentences] ``log_weights`` without a second reading."""
     return own_log_weights(ranked, calibration) + _agreement(ranked, calibration)
 
 
@@ -132,12 +184,23 @@ def _agreement(ranked: RankedDocument, calibration: Calibration) -> Floats:
     return calibration.agreement * (np.array(known, dtype=np.float64) - 1.0)
 
 
+UNKNOWN_APTNESS = -2.0
+"""Of a sentence that was not read again, as it is not among the ten best documents: about what sentences that
+are shown have in the mean."""
+
+
+def _read_again(added: tuple[float, ...], ranked: RankedDocument, calibration: Calibration) -> Floats:
+    known = added or (UNKNOWN_APTNESS,) * len(ranked.sentence_scores)
+    return calibration.aptness * np.array(known, dtype=np.float64)
+
+
 def own_log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
     """``log_weights`` without what other documents say."""
     return calibration.document_scale * ranked.own_score - np.logaddexp(
-        0.0, -_logits(ranked.sentence_scores, calibration)
+        0.0, -sentence_logits(ranked.sentence_scores, calibration)
     )
 
 
-def _logits(scores: tuple[float, ...], calibration: Calibration) -> Floats:
+def sentence_logits(scores: tuple[float, ...], calibration: Calibration) -> Floats:
+    """[sentences] c·s + o of each sentence's score."""
     return calibration.sentence_scale * np.array(scores, dtype=np.float64) + calibration.sentence_offset

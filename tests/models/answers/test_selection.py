@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -164,3 +165,30 @@ def test_documents_in_another_order_keep_their_probabilities() -> None:
     by_date = select(Ranking((other, best)), PLAIN, scale=RISING).documents
     assert by_date == usual[::-1]
     assert usual[0].score > usual[1].score
+
+
+def _read_again(aptness: tuple[float, ...], relevance: tuple[float, ...]) -> RankedDocument:
+    return replace(ranked(1, 0.0, 3.0, 2.0, 1.0, 0.0), aptness=aptness, relevance=relevance)
+
+
+def test_a_second_reading_orders_and_decides_what_is_shown() -> None:
+    ranking = Ranking((_read_again((-9.0, 0.0, -9.0, 0.0), (0.0, -9.0, 0.0, 0.0)),))
+    again = Calibration(aptness=1.0)
+    # The two most apt, whatever the first reading was, and then those that would be shown.
+    assert _order(select(ranking, again)) == [("1", 1), ("1", 3), ("1", 0), ("1", 2)]
+    assert _order(select(ranking, again, SelectionLimits(snippets=3))) == [("1", 1), ("1", 3), ("1", 0)]
+    assert _order(select(ranking, again, SelectionLimits(margin=0.1))) == [("1", 1), ("1", 3), ("1", 0)]
+    assert _order(select(ranking, again, SelectionLimits(snippets=1))) == [("1", 1)]
+    assert _order(select(ranking, PLAIN)) == [("1", 0), ("1", 1), ("1", 2), ("1", 3)]
+
+
+def test_scores_of_a_second_reading_keep_its_order() -> None:
+    ranking = Ranking((_read_again((-3.0, 0.0, -1.0, -2.0), (0.0,) * 4),))
+    scale = Scale(Curve((0.0, 1.0), (0.0, 1.0)), Curve((0.0, 1.0), (0.0, 1.0)))
+    for found in (
+        select(ranking, Calibration(aptness=2.0)),
+        select(ranking, Calibration(aptness=2.0), scale=scale),
+    ):
+        scores = [each.score for each in found.sentences]
+        assert scores == sorted(scores, reverse=True)
+        assert all(0 <= score <= 1 for score in scores)

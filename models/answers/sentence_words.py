@@ -1,0 +1,53 @@
+"""The words of sentences, for what is learned of whole sentences: tense, numbers and signs count."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bioqa.models.arrays import Ints
+
+_WORD = re.compile(r"[A-Za-z]+|\d[\d.,]*|[%=<>±]|\0")
+_END = "\0"
+
+
+@dataclass(frozen=True)
+class SentenceWords:
+    """The words of several sentences, one after the other."""
+
+    words: list[str]
+    """Runs of Latin letters as they are written, numbers, and the signs %, =, <, > and ±."""
+    lower: list[str]
+    """The same in lower case."""
+    sentence: Ints
+    """[words] of which sentence each is"""
+    lengths: Ints
+    """[sentences]"""
+
+    @property
+    def size(self) -> int:
+        return len(self.lengths)
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "SentenceWords":
+        # In one go, as a call for each sentence would take longer than the search itself.
+        joined = _END.join(text.replace(_END, " ") for text in texts)
+        found = _WORD.findall(joined)
+        ends = np.array([place for place, word in enumerate(found) if word == _END], dtype=np.int64)
+        lengths = np.diff(np.concatenate([[-1], ends, [len(found)]])) - 1 if texts else ends
+        words = [word for word in found if word != _END]
+        sentence = np.repeat(np.arange(len(texts)), lengths)
+        return cls(words, [word.lower() for word in words], sentence, lengths)
+
+    def some(self, kept: Sequence[bool]) -> "SentenceWords":
+        """Those of the sentences that are kept."""
+        keep = np.array(kept, dtype=np.bool_)
+        chosen = np.flatnonzero(keep[self.sentence]).tolist()
+        lengths = self.lengths[keep]
+        return SentenceWords(
+            [self.words[place] for place in chosen],
+            [self.lower[place] for place in chosen],
+            np.repeat(np.arange(len(lengths)), lengths),
+            lengths,
+        )
