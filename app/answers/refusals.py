@@ -30,5 +30,9 @@ class RankingFailed(Refused):
     """The ranker failed, and the settings do not allow answers without it."""
 
 
+class NoRoom(Refused):
+    """The disk of batches is full."""
+
+
 class BatchesUnavailable(BioqaError):
     """The file that holds the batches cannot be used."""

@@ -239,6 +239,10 @@ class Service:
         """Raises IndexUnavailable."""
         return self.engine.index.ask(lambda index: index.stats())
 
+    def stats_and_state(self) -> tuple[IndexStats, str]:
+        """The index's statistics, and an identifier of what is committed. Raises IndexUnavailable."""
+        return self.engine.index.ask(lambda index: (index.stats(), index.state()))
+
     def reasons_not_ready(self) -> list[str]:
         if self.draining:
             return ["the service is draining: it ends when the accepted requests are answered"]

@@ -12,16 +12,18 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import TypeVar
 
-from bioqa.app.answers.refusals import BatchesUnavailable
+from bioqa.app.answers.refusals import BatchesUnavailable, NoRoom
 from bioqa.system.locks import FileLock, LockTaken
 
 APPLICATION_ID = 0x62696F71  # "bioq"
 FILE_NAME = "batches.sqlite"
 LOCK_NAME = "batches.lock"
+ROOM_NAME = "batches.room"
 TEMPORARY = "bioqa-batches-"
 
 STARTING_S = 10.0
@@ -38,6 +40,12 @@ BROKEN_S = 60.0
 
 NEW_S = 5.0
 """A temporary folder that is no older may not be locked yet."""
+
+ROOM_BYTES = 2_000_000
+"""Kept in a file of its own, so that batches can be removed when the disk is full."""
+
+CHECKPOINT_PAGES = 250
+"""After so many pages, of 4 kB, the log is written back: it must fit beside the file."""
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 OLDEST_SQLITE = (3, 37, 0)  # strict tables
@@ -96,8 +104,13 @@ MIGRATIONS = (
     )
     """,
     "ALTER TABLE batches ADD COLUMN file_name TEXT",
+    "ALTER TABLE batches ADD COLUMN index_state TEXT",
 )
 """The n-th migration (from 1) brings the schema to version n."""
+
+NO_ROOM_RETRY_AFTER_S = 600
+
+Result = TypeVar("Result")
 
 log = logging.getLogger("bioqa")
 
@@ -172,6 +185,36 @@ class Database:
         with self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
 
+    def make_room(self, change: Callable[[], Result]) -> Result:
+        """Call what frees room; if the disk is full, once more with the room that is kept for this. Raises
+        BatchesUnavailable.
+        """
+        try:
+            return change()
+        except BatchesUnavailable as error:
+            if not _is_full(error):
+                raise
+        kept = self.folder() / ROOM_NAME
+        kept.unlink(missing_ok=True)
+        try:
+            return change()
+        finally:
+            with suppress(BatchesUnavailable), closing(_connect(self._open().path, BUSY_S)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            _keep_room(kept)
+
+    def check_room(self, needed_bytes: int) -> None:
+        """Raises NoRoom if the disk would be full."""
+        folder = self.folder()
+        kept = folder / ROOM_NAME
+        if not kept.exists():
+            _keep_room(kept)
+        if shutil.disk_usage(folder).free < needed_bytes + ROOM_BYTES // 2:
+            raise NoRoom(
+                "there is no room for this batch on the disk of batches: remove finished ones, or wait",
+                NO_ROOM_RETRY_AFTER_S,
+            )
+
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         path = self._open().path
@@ -206,7 +249,7 @@ class Database:
             self.failures += 1
             if getattr(error.__cause__, "sqlite_errorcode", None) in _BUSY:
                 self._busy_at = time.monotonic()
-            else:
+            elif not _is_full(error):  # questions are answered on a full disk, too
                 self._broken_at = time.monotonic()
             raise
 
@@ -247,6 +290,7 @@ class _File:
                 with _errors(self.path):
                     connection = _connect(self.path, wait_s)
                     _migrate(connection, self.path)
+                _keep_room(self.folder / ROOM_NAME)
                 _make_private(self.folder)
         except OSError as error:
             raise BatchesUnavailable(f"{self.path}: cannot be created: {error.strerror or error}") from error
@@ -277,6 +321,22 @@ def remove_left_ones() -> None:
                 log.warning("%s removed: batches of a service that was killed", folder)
 
 
+def _is_full(error: BatchesUnavailable) -> bool:
+    return getattr(error.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+
+
+def _keep_room(path: Path) -> None:
+    """Where there is none, or another process does the same, there will be some later."""
+    try:
+        with path.open("xb") as file:
+            os.posix_fallocate(file.fileno(), 0, ROOM_BYTES)
+    except FileExistsError:
+        return
+    except OSError as error:
+        log.warning("%s: no room can be kept for removing batches: %s", path, error.strerror)
+        path.unlink(missing_ok=True)
+
+
 def _make(folder: Path) -> None:
     if not folder.is_dir():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -284,7 +344,9 @@ def _make(folder: Path) -> None:
 
 def _make_private(folder: Path) -> None:
     """Everything here becomes its owner's alone, and the folder too unless it holds other files."""
-    own = [folder / name for name in (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME)]
+    own = [
+        folder / name for name in (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME, ROOM_NAME)
+    ]
     (folder / LOCK_NAME).touch(0o600)
     if set(folder.iterdir()) <= set(own):
         own.append(folder)
@@ -312,6 +374,7 @@ def _connect(path: Path, wait_s: float) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
     return connection
 

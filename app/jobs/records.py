@@ -65,7 +65,9 @@ class AnswerSource:
     ranker_hash: str
     index: str
     documents: int
-    """Number of documents in the index, by which an update of the same index is noticed."""
+    """Number of documents in the index."""
+    state: str = ""
+    """What is committed in it, by which any update is noticed; empty for batches of older versions."""
 
     def difference(self, other: "AnswerSource") -> str:
         """Describe what changed from this source to the other; empty if nothing has."""
@@ -75,6 +77,8 @@ class AnswerSource:
             return f"the index changed from {self.index} to {other.index}"
         if self.documents != other.documents:
             return f"the index changed from {self.documents} to {other.documents} documents"
+        if self.state and self.state != other.state:
+            return f"the index changed, with {self.documents} documents before and after"
         return ""
 
 

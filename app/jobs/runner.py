@@ -179,10 +179,10 @@ class Runner:
     async def _source(self, ranker: LoadedRanker) -> AnswerSource | None:
         """Return the source of answers given now; None while the index is unavailable."""
         try:
-            stats = await asyncio.to_thread(self._service.stats)
+            stats, state = await asyncio.to_thread(self._service.stats_and_state)
         except IndexUnavailable:
             return None
-        return AnswerSource(ranker.name, ranker.hash, stats.name, stats.documents)
+        return AnswerSource(ranker.name, ranker.hash, stats.name, stats.documents, state)
 
     async def _answer_all(
         self, batch: BatchJob, source: AnswerSource, waiting: list[WaitingQuestion]

@@ -28,6 +28,9 @@ from bioqa.bioasq.domain import Question
 PACE_OVER = 20
 """Number of latest answers that the pace is averaged over."""
 
+ANSWER_BYTES = 6000
+"""Of an answer in the file, about."""
+
 UNFINISHED = "state IN ('queued', 'running')"
 
 BYTES = (
@@ -70,6 +73,7 @@ class Store:
         """
         if key is not None and owner is not None:
             key = f"{owner} {key}"  # neither holds white space
+        self._check_room(entries)
         with self._database.writing() as connection:
             if key is not None and (known := _by_key(connection, key)):
                 if known["content"] != content:
@@ -90,6 +94,13 @@ class Store:
                 (_question_row(cursor.lastrowid, *each) for each in enumerate(entries)),
             )
         return identifier, True
+
+    def _check_room(self, entries: Sequence[Entry]) -> None:
+        """Raises NoRoom if the answers to come would fill the disk."""
+        questions = self.tally().waiting_questions + len(entries)
+        size = sum(len((entry.body or "").encode()) for entry in entries)
+        # Twice: what is written goes through a log.
+        self._database.check_room(2 * (size + ANSWER_BYTES * questions))
 
     def get(self, identifier: str) -> BatchJob | None:
         with self._database.reading() as connection:
@@ -160,13 +171,15 @@ class Store:
                 _start_anew(connection, batch.number, changed)
             connection.execute(
                 "UPDATE batches SET state = 'running', waits_for = NULL, started = coalesce(started, ?),"
-                " ranker = ?, ranker_hash = ?, index_name = ?, index_documents = ? WHERE number = ?",
+                " ranker = ?, ranker_hash = ?, index_name = ?, index_documents = ?, index_state = ?"
+                " WHERE number = ?",
                 (
                     time.time(),
                     source.ranker,
                     source.ranker_hash,
                     source.index,
                     source.documents,
+                    source.state,
                     batch.number,
                 ),
             )
@@ -219,6 +232,9 @@ class Store:
 
     def finish(self, number: int, state: State, reason: str | None = None) -> bool:
         """Finish a batch. Returns False if it was finished before."""
+        return self._database.make_room(lambda: self._finish(number, state, reason))
+
+    def _finish(self, number: int, state: State, reason: str | None) -> bool:
         with self._database.writing() as connection:
             done = connection.execute(
                 "UPDATE batches SET state = ?, reason = ?, finished = ?, waits_for = NULL"  # noqa: S608
@@ -242,6 +258,9 @@ class Store:
 
     def remove(self, number: int) -> bool:
         """Remove a finished batch. Returns False if it is not finished."""
+        return self._database.make_room(lambda: self._remove(number))
+
+    def _remove(self, number: int) -> bool:
         with self._database.writing() as connection:
             done = connection.execute(
                 f"DELETE FROM batches WHERE number = ? AND NOT {UNFINISHED}",  # noqa: S608
@@ -366,4 +385,5 @@ def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> BatchJob:
 def _source(row: sqlite3.Row) -> AnswerSource | None:
     if row["ranker_hash"] is None:
         return None
-    return AnswerSource(row["ranker"], row["ranker_hash"], row["index_name"], row["index_documents"])
+    index = row["index_name"], row["index_documents"], row["index_state"] or ""
+    return AnswerSource(row["ranker"], row["ranker_hash"], *index)

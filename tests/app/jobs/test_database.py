@@ -1,15 +1,17 @@
 import logging
 import os
+import shutil
 import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from bioqa.app.answers.refusals import BatchesUnavailable
+from bioqa.app.answers.refusals import BatchesUnavailable, NoRoom
 from bioqa.app.jobs import database as databases
 from bioqa.app.jobs.database import (
     APPLICATION_ID,
@@ -17,6 +19,8 @@ from bioqa.app.jobs.database import (
     LOCK_NAME,
     MIGRATIONS,
     NEW_S,
+    ROOM_BYTES,
+    ROOM_NAME,
     TEMPORARY,
     Database,
     remove_left_ones,
@@ -312,3 +316,80 @@ def test_what_is_removed_is_not_left_in_the_file(tmp_path: Path) -> None:
         connection.execute("DELETE FROM t")
     database.close()
     assert b"patient 17" not in (tmp_path / FILE_NAME).read_bytes()
+
+
+def full() -> BatchesUnavailable:
+    cause = sqlite3.OperationalError("database or disk is full")
+    cause.sqlite_errorcode = sqlite3.SQLITE_FULL
+    error = BatchesUnavailable("cannot be used")
+    error.__cause__ = cause
+    return error
+
+
+def test_on_a_full_disk_what_frees_room_has_the_room_that_is_kept_for_it(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    kept = tmp_path / ROOM_NAME
+    assert kept.stat().st_blocks * 512 >= ROOM_BYTES
+    seen = []
+
+    def remove() -> str:
+        seen.append(kept.exists())
+        if kept.exists():
+            raise full()
+        return "removed"
+
+    assert database.make_room(remove) == "removed"
+    assert seen == [True, False]
+    assert kept.stat().st_size == ROOM_BYTES
+
+
+def test_other_faults_are_not_tried_again(tmp_path: Path) -> None:
+    tries = []
+
+    def fail() -> None:
+        tries.append(1)
+        raise BatchesUnavailable("damaged")
+
+    with pytest.raises(BatchesUnavailable, match="damaged"):
+        Database(tmp_path).make_room(fail)
+    assert len(tries) == 1
+
+
+def test_a_full_disk_of_batches_does_not_stop_the_service(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    with pytest.raises(BatchesUnavailable), database._counting():
+        raise full()
+    assert database.trouble is None
+    with pytest.raises(BatchesUnavailable), database._counting():
+        raise BatchesUnavailable("damaged")
+    assert database.trouble is not None
+
+
+def test_sqlite_says_that_a_disk_is_full_as_it_is_understood_here(tmp_path: Path) -> None:
+    """The number of pages stands for the disk's size."""
+    database = Database(tmp_path)
+    with database.writing() as connection:
+        connection.execute("CREATE TABLE t (x BLOB)")
+
+    def fill() -> None:
+        with database.writing() as connection:
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            connection.execute(f"PRAGMA max_page_count = {pages + 3}")
+            connection.execute("INSERT INTO t VALUES (zeroblob(1000000))")
+
+    with pytest.raises(BatchesUnavailable) as caught:
+        fill()
+    assert databases._is_full(caught.value)
+    assert database.trouble is None
+
+
+def test_room_is_looked_at_before_anything_is_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(tmp_path)
+    free = SimpleNamespace(free=5_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: free)
+    database.check_room(3_000_000)
+    with pytest.raises(NoRoom, match="no room") as caught:
+        database.check_room(5_000_000)
+    assert caught.value.retry_after_s > 0

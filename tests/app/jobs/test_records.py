@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from bioqa.app.jobs.records import AnswerSource, QuestionCounts, State
 
-SOURCE = AnswerSource("soft", "a1" * 32, "medline-2026", 41)
+SOURCE = AnswerSource("soft", "a1" * 32, "medline-2026", 41, "7:1")
 
 
 @pytest.mark.parametrize(
@@ -21,10 +23,18 @@ SOURCE = AnswerSource("soft", "a1" * 32, "medline-2026", 41)
             AnswerSource("soft", "a1" * 32, "medline-2026", 42),
             "the index changed from 41 to 42 documents",
         ),
+        (
+            AnswerSource("soft", "a1" * 32, "medline-2026", 41, "8:2"),
+            "the index changed, with 41 documents before and after",
+        ),
     ],
 )
 def test_a_change_of_source_is_named(other: AnswerSource, words: str) -> None:
     assert SOURCE.difference(other) == words
+
+
+def test_a_batch_of_an_older_version_has_no_state_to_compare() -> None:
+    assert replace(SOURCE, state="").difference(SOURCE) == ""
 
 
 def test_unfinished_states_are_two() -> None:

@@ -245,8 +245,16 @@ def test_after_a_restart_with_another_ranker_all_answers_are_its(
         assert len(second.asked) == 5
 
 
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (99, "the index changed from 41 to 42 documents"),
+        (6, "the index changed, with 41 documents before and after"),
+    ],
+    ids=["an addition", "a revision"],
+)
 def test_an_index_that_changes_while_a_batch_runs_answers_all_of_it_anew(
-    tmp_path: Path, index_folder: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, index_folder: Path, monkeypatch: pytest.MonkeyPatch, number: int, reason: str
 ) -> None:
     """Also where the last questions are already answered from the changed one."""
     monkeypatch.setattr(runner, "CHUNK", 2)
@@ -257,12 +265,12 @@ def test_an_index_that_changes_while_a_batch_runs_answers_all_of_it_anew(
         location = submit(client, 4)
         assert ranker.reached.wait(60)
         with TantivyIndex.create(folder) as index:
-            index.apply([Upsert(document(99, "Statin is good.", "It is."))])
+            index.apply([Upsert(document(number, "Statin is good.", "It is."))])
             index.commit()
         ranker.open.set()
         status = finished(client, location)
         assert (status["state"], status["answered"]) == ("done", 4)
-        assert [r["reason"] for r in status["restarts"]] == ["the index changed from 41 to 42 documents"]
+        assert [r["reason"] for r in status["restarts"]] == [reason]
         assert sorted(ranker.asked[-4:]) == sorted(q["body"] for q in a_testset(4)["questions"])
         submission = client.get(status["submission"]).json()
     with TantivyIndex.open(folder) as index:
