@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from bioqa.bioasq.domain import MAX_ITEMS, Document, Response, Sentence
+from bioqa.bioasq.domain import DEPTH, Document, Response, Sentence
 from bioqa.bioasq.files import read_golden
 from bioqa.bioasq.labels import is_label
 from bioqa.indexer.opening import open_index
@@ -71,7 +71,7 @@ def ranked(index: SearchIndex, ranker: Reranker, question: str) -> tuple[str, Se
     found = index.search(reading.wording, CANDIDATES)
     made = rewritten(reading, [candidate.document for candidate in found])
     candidates = [replace(each, document=text) for each, text in zip(found, made.documents, strict=True)]
-    return made.question, ranker.rank(made.question, candidates).documents[:MAX_ITEMS]
+    return made.question, ranker.rank(made.question, candidates).documents[:DEPTH]
 
 
 def case(

@@ -28,9 +28,6 @@ DEFAULT_DOCUMENTS, DEFAULT_SNIPPETS = 10, 10
 DEPTH = 10
 """How many first documents science looks at: measures (MAP at 10), calibration, agreement of documents."""
 
-MAX_ITEMS = 10
-"""All of these at once, for what does not say yet which of them it means."""
-
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -26,14 +26,12 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from bioqa.app.settings import MAX_CANDIDATES
+from bioqa.bioasq.domain import DEFAULT_DOCUMENTS, DEFAULT_SNIPPETS
 from bioqa.bioasq.trec import pmid as pmid_in
 from bioqa.indexer.search.filtering.filters import MAX_VALUE_CHARACTERS, MAX_VALUES, Filters, read_day
 from bioqa.indexer.search.notation.interpretation import Interpretation, Mode, interpret
 from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import shortened
-
-DEFAULT_SIZE = 10
-"""Documents, and snippets, of an answer: as many as a BioASQ submission may have."""
 
 MAX_SIZE = 100
 """Documents, and snippets, that an answer may have."""
@@ -241,10 +239,10 @@ class Options(NullIsDefault):
         Field(ge=1, le=MAX_SIZE, description="Maximum number of documents."),
         Number,
         Named(former=("n",)),
-    ] = DEFAULT_SIZE
+    ] = DEFAULT_DOCUMENTS
     max_snippets: Annotated[
         int, Field(ge=0, le=MAX_SIZE, description="Maximum number of snippets."), Number
-    ] = DEFAULT_SIZE
+    ] = DEFAULT_SNIPPETS
     candidates: Annotated[
         Annotated[int, Field(ge=1, le=MAX_CANDIDATES), Number] | None,
         Field(description="Documents that are retrieved to be ranked; BIOQA_CANDIDATES if absent."),

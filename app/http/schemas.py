@@ -15,7 +15,6 @@ from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.answers.emptied import LeftOut
 from bioqa.app.answers.facets import Facets
 from bioqa.app.answers.question import (
-    DEFAULT_SIZE,
     OF_TEST_SETS,
     Body,
     ExplainOptions,
@@ -32,7 +31,7 @@ from bioqa.app.answers.understood import Understood
 from bioqa.app.exports.citing import nlm
 from bioqa.app.exports.standing import notice_text, shown_notices
 from bioqa.app.http.metadata import CitationMetadata, citation_metadata
-from bioqa.bioasq.domain import Document, Part, Question, Sentence
+from bioqa.bioasq.domain import MOST_DOCUMENTS, MOST_SNIPPETS, Document, Part, Question, Sentence
 from bioqa.models.answers.confidence import Confidence
 
 StandingName = Literal[
@@ -256,8 +255,8 @@ class SubmittedQuestion(BaseModel):
     id: str
     type: Type | SkipJsonSchema[None] = None
     body: str
-    documents: Annotated[list[str], Field(max_length=DEFAULT_SIZE)]
-    snippets: Annotated[list[SubmittedSnippet], Field(max_length=DEFAULT_SIZE)]
+    documents: Annotated[list[str], Field(max_length=MOST_DOCUMENTS)]
+    snippets: Annotated[list[SubmittedSnippet], Field(max_length=MOST_SNIPPETS)]
 
 
 class Submission(BaseModel):

@@ -14,7 +14,7 @@ from bioqa.app.reports.tables import interval_text, measures_of, p_text, remarks
 from bioqa.bioasq.breakdown import GroupMeans, by_gold, by_type, curves, differences, main_value
 from bioqa.bioasq.cases import Case, case
 from bioqa.bioasq.comparison import KINDS, Comparison, Kind
-from bioqa.bioasq.domain import MAX_ITEMS
+from bioqa.bioasq.domain import DEPTH
 from bioqa.bioasq.golden import is_document_url
 from bioqa.bioasq.overlap import pmid_of
 
@@ -159,7 +159,7 @@ def _charts(comparison: Comparison, names: tuple[str, ...]) -> list[Chart]:
         made += _difference_charts(comparison, kind)
         of_depth = curves(comparison) if kind == "documents" else []
         if of_depth:
-            title = f"Precision and recall of the first 1 to {MAX_ITEMS} documents"
+            title = f"Precision and recall of the first 1 to {DEPTH} documents"
             made.append(Chart(title, "", _safe(charts.precision_recall(title, of_depth, names))))
         for title, groups in (
             (f"By question type: {MAIN[kind]}", by_type(comparison, kind)),

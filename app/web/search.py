@@ -7,7 +7,6 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from bioqa.app.answers.answer import Answer
-from bioqa.app.answers.question import DEFAULT_SIZE
 from bioqa.app.answers.remarks import remarks
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
@@ -17,7 +16,7 @@ from bioqa.app.web.form import SearchForm, SearchFormQuery
 from bioqa.app.web.pages import page
 from bioqa.app.web.passages import articles
 from bioqa.app.web.years import bars
-from bioqa.bioasq.domain import Question
+from bioqa.bioasq.domain import MOST_DOCUMENTS, MOST_SNIPPETS, Question
 from bioqa.bioasq.files import submission_dict
 
 router = APIRouter(include_in_schema=False)
@@ -70,8 +69,11 @@ async def answer_as_bioasq(request: Request, asked: SearchFormQuery, service: Cu
     """Return the answer as a BioASQ submission of one question, with at most ten documents and snippets."""
     if asked.q is None:
         raise FieldError("q", "is missing")
-    sizes = {name: min(getattr(asked, name), DEFAULT_SIZE) for name in ("max_documents", "max_snippets")}
-    answer = await while_connected(request, _answer(asked.changed(**sizes), asked.q, service))
+    fitting = asked.changed(
+        max_documents=min(asked.max_documents, MOST_DOCUMENTS),
+        max_snippets=min(asked.max_snippets, MOST_SNIPPETS),
+    )
+    answer = await while_connected(request, _answer(fitting, asked.q, service))
     return JSONResponse(submission_dict([answer.response()]))
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from bioqa.bioasq.domain import MAX_ITEMS
+from bioqa.bioasq.domain import DEPTH
 from bioqa.models.answers import roles, signs
 from bioqa.models.answers.agreement import Tokens
 from bioqa.models.answers.asked import FLAGS, asked_for
@@ -102,7 +102,7 @@ def with_aptness(
     ranking: Ranking, question: str, tokens: Tokens, vocabulary: Vocabulary, calibration: Calibration
 ) -> Ranking:
     """The ranking with what the second reading adds to the sentences of its ten best documents."""
-    best = ranking.documents[:MAX_ITEMS]
+    best = ranking.documents[:DEPTH]
     if not calibration.aptness or not best or vocabulary.pieces is None:
         return ranking
     found = columns(question, best, tokens([ranked.document for ranked in best]), vocabulary, calibration)
@@ -112,7 +112,7 @@ def with_aptness(
         replace(ranked, aptness=tuple(apt.tolist()), relevance=tuple(relevant.tolist()))
         for ranked, apt, relevant in zip(best, *parts, strict=True)
     )
-    return replace(ranking, documents=(*read, *ranking.documents[MAX_ITEMS:]))
+    return replace(ranking, documents=(*read, *ranking.documents[DEPTH:]))
 
 
 def levelled(added: Floats, weights: Floats) -> Floats:
