@@ -91,7 +91,7 @@ def _listening(settings: Settings, stack: contextlib.ExitStack) -> list[socket.s
     from bioqa.system.proxies import is_local
 
     parse_hosts(settings.allowed_hosts or "")
-    if not is_local(settings.host):
+    if not is_local(settings.host) and settings.api_keys_file is None:
         say(f"warning: no key protects this server: whoever reaches {settings.host} may use it")
     return [stack.enter_context(each) for each in listen(settings.host, settings.port)]
 
@@ -99,12 +99,18 @@ def _listening(settings: Settings, stack: contextlib.ExitStack) -> list[socket.s
 def _serve(server: "MCPServer[Any]", settings: Settings, sockets: list[socket.socket]) -> None:
     import uvicorn
 
+    from bioqa.app.http.server import bounded, connections_of
     from bioqa.app.mcp.server import http_app
     from bioqa.app.security.hosts import parse_hosts
 
     allowed = {settings.host, *parse_hosts(settings.allowed_hosts or "")}
     config = uvicorn.Config(
-        http_app(server, allowed), log_config=None, log_level="warning", server_header=False
+        http_app(server, settings, allowed),
+        http=bounded(connections_of(settings)),
+        log_config=None,
+        log_level="warning",
+        server_header=False,
+        forwarded_allow_ips=settings.trusted_proxies,
     )
     uvicorn.Server(config).run(sockets)
 

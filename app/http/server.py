@@ -119,8 +119,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def server_of(app: FastAPI, settings: Settings) -> Server:
-    """Build the server; its ``run`` serves until a signal arrives."""
+def connections_of(settings: Settings) -> Connections:
     limits = ConnectionLimits(
         settings.max_connections,
         settings.max_connections_per_address,
@@ -129,11 +128,20 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
         settings.send_timeout_s,
     )
     proxies = {address.strip() for address in settings.trusted_proxies.split(",")}
-    connections = Connections(limits.within_descriptors(), proxies)
-    app.state.connections = connections
+    return Connections(limits.within_descriptors(), proxies)
+
+
+def bounded(connections: Connections) -> type[BoundedProtocol]:
+    """The protocol, as uvicorn takes it."""
+    return cast("type[BoundedProtocol]", partial(BoundedProtocol, connections=connections))
+
+
+def server_of(app: FastAPI, settings: Settings) -> Server:
+    """Build the server; its ``run`` serves until a signal arrives."""
+    app.state.connections = connections_of(settings)
     config = uvicorn.Config(
         app,
-        http=cast("type[BoundedProtocol]", partial(BoundedProtocol, connections=connections)),
+        http=bounded(app.state.connections),
         host=settings.host,
         port=settings.port,
         log_config=None,  # its messages go through the root logger, as all others

@@ -5,6 +5,7 @@ the tool's errors, for the model to read and correct.
 """
 
 import inspect
+import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -16,12 +17,18 @@ from mcp_types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 from starlette.types import ASGIApp
 
+from bioqa.app.answers.answering import IndexUnavailable
 from bioqa.app.answers.question import DAY_SCHEMA, OptionError, Options, read
 from bioqa.app.api.documents import PMID
+from bioqa.app.http.limits import TOGETHER, BodiesInFlight, BodyLimit
 from bioqa.app.http.schemas import SearchRequest
 from bioqa.app.mcp.backends import Backend
 from bioqa.app.mcp.hosts import AllowedHosts
 from bioqa.app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
+from bioqa.app.security.authentication import RequireKey
+from bioqa.app.security.keyfile import KeyRing
+from bioqa.app.security.rates import Rate, RateLimit
+from bioqa.app.settings import Settings
 from bioqa.app.version import version
 from bioqa.system.errors import BioqaError
 from bioqa.system.secret import scrub
@@ -38,6 +45,8 @@ INSTRUCTIONS = (
 )
 MOST_DOCUMENTS = 50
 """Limit of one call of get_documents."""
+
+log = logging.getLogger("bioqa")
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -101,11 +110,23 @@ def search_schema() -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": ["question"]}
 
 
-def http_app(server: MCPServer[Any], allowed_hosts: Collection[str]) -> ASGIApp:
-    """Create the application that serves streamable HTTP at ``/mcp`` to those who know it by such a name."""
-    # The package's own check of names knows no addresses and does not say what to do.
+def http_app(server: MCPServer[Any], settings: Settings, allowed_hosts: Collection[str]) -> ASGIApp:
+    """Create the application that serves streamable HTTP at ``/mcp`` to those who know it by such a name.
+
+    It has the service's limits, and its keys if there are any. Raises BioqaError for a wrong file of keys.
+    """
+    # The package's own check of names knows no addresses and does not say what to do. The tools keep no
+    # state, so there are no sessions, which anybody could open until there is no place for others.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    return AllowedHosts(server.streamable_http_app(transport_security=unchecked), allowed_hosts)
+    app: ASGIApp = server.streamable_http_app(stateless_http=True, transport_security=unchecked)
+    most = settings.max_body_bytes
+    app = BodyLimit(app, most, {}, BodiesInFlight(TOGETHER * most, TOGETHER // 2 * most))
+    if settings.rate_per_minute or settings.api_keys_file:
+        rate = Rate(settings.rate_per_minute, settings.rate_burst) if settings.rate_per_minute else None
+        app = RateLimit(app, default=rate, is_open=lambda path: False)
+    if settings.api_keys_file:
+        app = RequireKey(app, KeyRing(settings.api_keys_file), is_open=lambda path: False)
+    return AllowedHosts(app, allowed_hosts)
 
 
 def _reporting_errors(
@@ -117,6 +138,11 @@ def _reporting_errors(
     async def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         try:
             return await tool(*args, **kwargs)
+        except IndexUnavailable as error:
+            # It may name folders and repeat the engine's words, which are for the log.
+            log.warning("%s", error)
+            unavailable = "the search index is not available at the moment; the server's log says why"
+            raise ToolError(unavailable) from error
         except BioqaError as error:
             raise ToolError(scrub(str(error))) from error
 

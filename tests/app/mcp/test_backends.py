@@ -31,7 +31,10 @@ def test_an_index_that_is_away_is_told_and_found_again(tmp_path: Path, index_fol
 
     service = Service(SETTINGS, over(open_index))
     server = create_server(LocalBackend(service))
-    assert refused(server, "search", question=BODY) == "Error executing tool search: the index is away"
+    assert refused(server, "search", question=BODY) == (
+        "Error executing tool search: the search index is not available at the moment; "
+        "the server's log says why"
+    )
     (tmp_path / "there").touch()
     assert answered(server, "search", question=BODY)["documents"]
     service.close()
