@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from bioqa.app.api.bioasq import DEGRADED_HEADER, EXAMPLES
 from bioqa.app.api.uploads import CurrentUploads, Upload, file_part, request_body, require_files
 from bioqa.app.http.errors import FieldError, documented, problem
-from bioqa.app.http.schemas import Submission
+from bioqa.app.http.schemas import BatchAddress, Submission
 from bioqa.app.jobs.batches import BatchJobs, NoSubmission
 from bioqa.app.jobs.intake import TestSetLimits, entries
 from bioqa.app.jobs.records import NOBODY, BatchJob, Entry, State, Viewer
@@ -64,6 +64,7 @@ class BatchStatus(BaseModel):
     kept: bool = Field(description="Whether it survives a restart of the service.")
     ranker: BatchRanker | None = Field(description="The ranker that answers; null until it starts.")
     index: str | None = Field(description="The index that the answers come from; null until it starts.")
+    options: dict[str, Any] = Field(description="The options for all questions that were given.")
     restarts: list[BatchRestart] = Field(
         description="When it was started anew, and why: all answers come from one ranker and one index."
     )
@@ -154,9 +155,6 @@ def _key(
 
 
 Key = Annotated[str | None, Depends(_key)]
-RankerParameter = Annotated[
-    str | None, Query(description="One of GET /v1/models; the default if absent.", min_length=1)
-]
 
 FORM: dict[str, Any] = {
     "file": file_part("The test set as a file, plain or gzip."),
@@ -181,21 +179,23 @@ async def submit_a_test_set(
     uploads: CurrentUploads,
     viewer: CurrentViewer,
     key: Key,
-    ranker: RankerParameter = None,
+    asked: Annotated[BatchAddress, Query()],
 ) -> Response | BatchDetails:
     """Submit a test set to be answered in the background.
 
-    Invalid questions are listed under ``faults``; the others are answered.
+    Invalid questions are listed under ``faults``; the others are answered. Filters and other options for all
+    questions are parameters of the address.
     """
+    ranker, options = asked.ranker, asked.given()
     upload = await uploads.receive(request)
     try:
-        taken, asked = await uploads.parse(_taken, upload, ranker, batches.limits)
+        taken, ranker = await uploads.parse(_taken, upload, ranker, batches.limits)
         name = upload.names.get("file") or None
-        batch, new = await uploads.work(batches.submit, taken, asked, key, viewer, name)
+        batch, new = await uploads.work(batches.submit, taken, ranker, key, viewer, name, options)
         request.state.batch = batch.id
         status = await uploads.work(details, batches, batch)
     except KeyReused:
-        raise FieldError("Idempotency-Key", "was used for another test set or ranker") from None
+        raise FieldError("Idempotency-Key", "was used for another test set, ranker or options") from None
     except TooManyBatches:
         headers = {"Retry-After": str(FULL_RETRY_AFTER_S)}
         detail = "too many batches are unfinished, of yours or in all; wait until one is done"
@@ -320,6 +320,7 @@ def status(batches: BatchJobs, batch: BatchJob) -> dict[str, Any]:
         "ranker": None if source is None else BatchRanker(name=source.ranker, hash=source.ranker_hash),
         "index": None if source is None else source.index,
         "restarts": [BatchRestart(at=_moment(r.at), reason=r.reason) for r in batch.restarts],
+        "options": dict(batch.options),
         "file_name": batch.file_name,
         "owner": batch.owner,
         "location": location,

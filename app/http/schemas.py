@@ -139,12 +139,20 @@ class OfTestSet(OfTexts, NullIsDefault):
 
     def options(self, **defaults: Any) -> Options:
         """``defaults``: of what the address does not say."""
-        given = {name: getattr(self, name) for name in self.model_fields_set}
-        return Options.model_validate({**defaults, **given, "syntax": "never"})
+        return Options.model_validate({**defaults, **self.given(), "syntax": "never"})
+
+    def given(self) -> dict[str, Any]:
+        """The options that the address names, as JSON. Raises FilterError."""
+        given = self.model_dump(mode="json", include=self.model_fields_set & set(OF_TEST_SETS))
+        Options.model_validate(given).as_filters()
+        return given
 
 
 if TYPE_CHECKING:
     TestSetAddress = OfTestSet
+
+    class BatchAddress(OfTestSet):
+        ranker: str | None = None
 else:
     TestSetAddress = create_model(
         "TestSetAddress",
@@ -153,6 +161,13 @@ else:
             name: (Options.model_fields[name].annotation, Options.model_fields[name]) for name in OF_TEST_SETS
         },
     )
+
+    class BatchAddress(TestSetAddress):
+        """The ranker and the options for all questions of a batch, as parameters of its address."""
+
+        ranker: str | None = Field(
+            default=None, description="One of GET /v1/models; the default if absent.", min_length=1
+        )
 
 
 class Notice(BaseModel):

@@ -1,8 +1,9 @@
 """Batches as the API and the pages see them: submit, look up, fetch, cancel, remove."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from bioqa.app.answers.refusals import BatchesUnavailable
 from bioqa.app.answers.service import Service
@@ -93,9 +94,10 @@ class BatchJobs:
         key: str | None = None,
         viewer: Viewer = NOBODY,
         file_name: str | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> tuple[BatchJob, bool]:
         """A test set's batch, and whether it is new, or known by its idempotency key. ``taken``: what
-        ``entries`` makes of a test set. It belongs to ``viewer``.
+        ``entries`` makes of a test set. It belongs to ``viewer``. ``options``: for all questions, as JSON.
 
         Raises UnknownRanker, TooManyBatches and KeyReused.
         """
@@ -103,9 +105,10 @@ class BatchJobs:
         self._service.ranker_named(ranker)
         identifier, new = self._store.add(
             taken,
-            content_hash(taken, ranker),
+            content_hash(taken, ranker, options),
             ranker=ranker,
             candidates=settings.candidates,
+            options=options,
             key=key,
             owner=viewer.name,
             file_name=file_name,
@@ -114,7 +117,7 @@ class BatchJobs:
             runner.wake()
         batch = self._store.get(identifier)
         if batch is None:  # removed between the two calls
-            return self.submit(taken, ranker, key, viewer, file_name)
+            return self.submit(taken, ranker, key, viewer, file_name, options)
         return batch, new
 
     def get(self, identifier: str) -> BatchJob | None:

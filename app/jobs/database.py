@@ -104,6 +104,8 @@ MIGRATIONS = (
     )
     """,
     "ALTER TABLE batches ADD COLUMN file_name TEXT",
+    # The options of all questions, as JSON; of batches that are older than this, none.
+    "ALTER TABLE batches ADD COLUMN options TEXT NOT NULL DEFAULT '{}'",
     "ALTER TABLE batches ADD COLUMN index_state TEXT",
 )
 """The n-th migration (from 1) brings the schema to version n."""

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -47,9 +48,11 @@ def entries(data: object, limits: TestSetLimits) -> list[Entry]:
     return taken
 
 
-def content_hash(taken: Sequence[Entry], ranker: str | None) -> str:
-    """Hash what is asked: the same for the same questions and ranker, however the file was written."""
-    return hashlib.sha256(json.dumps([[*map(astuple, taken)], ranker]).encode()).hexdigest()
+def content_hash(taken: Sequence[Entry], ranker: str | None, options: Mapping[str, Any] | None = None) -> str:
+    """Hash what is asked: the same for the same questions, ranker and options, however a file was written."""
+    # Without options, that of earlier versions: a request may be repeated after an upgrade.
+    content = [[*map(astuple, taken)], ranker, *([dict(options)] if options else [])]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _entry(position: int, question: object, seen: set[str], most_characters: int) -> Entry:

@@ -173,6 +173,8 @@ class BatchJob:
     finished: float | None
     asked_ranker: str | None
     candidates: int
+    options: Mapping[str, Any]
+    """What was given of the options for all questions, as JSON has it."""
     source: AnswerSource | None
     restarts: tuple[Restart, ...]
     waits_for: str | None

@@ -208,11 +208,7 @@ class Runner:
         try:
             answer = await self._service.answer(
                 waiting.question,
-                Options(
-                    syntax="never",
-                    candidates=batch.candidates,
-                    weak_snippets=self._service.settings.weak_snippets,
-                ),
+                options_of(batch, weak_snippets=self._service.settings.weak_snippets),
                 ranker=source.ranker,
                 priority="batch",
             )
@@ -268,6 +264,12 @@ class Runner:
         assert self._threads is not None
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: what(*arguments, **named))
+
+
+def options_of(batch: BatchJob, *, weak_snippets: bool) -> Options:
+    """``weak_snippets``: the setting, unless the batch asks for them."""
+    defaults = {"candidates": batch.candidates, "weak_snippets": weak_snippets}
+    return Options.model_validate({**defaults, **batch.options, "syntax": "never"})
 
 
 def _answered(answer: Answer) -> StoredAnswer:

@@ -4,7 +4,7 @@ import json
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bioqa.app.jobs.database import Database
@@ -62,14 +62,16 @@ class Store:
         *,
         ranker: str | None,
         candidates: int,
+        options: Mapping[str, Any] | None = None,
         key: str | None = None,
         owner: str | None = None,
         file_name: str | None = None,
     ) -> tuple[str, bool]:
         """Add a batch and return its id and True; or the id of the owner's batch with this key, and False.
 
-        ``content`` is a hash of what is asked. Raises KeyReused if the batch with this key has other content,
-        TooManyBatches if too many of this owner's, or of all, are unfinished.
+        ``content`` is a hash of what is asked, ``options`` those that were given. Raises KeyReused if the
+        batch with this key has other content, TooManyBatches if too many of this owner's, or of all, are
+        unfinished.
         """
         if key is not None and owner is not None:
             key = f"{owner} {key}"  # neither holds white space
@@ -84,9 +86,19 @@ class Store:
             identifier = uuid.uuid4().hex
             cursor = connection.execute(
                 "INSERT INTO batches"
-                " (id, idempotency_key, content, asked_ranker, candidates, owner, file_name, state, created)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
-                (identifier, key, content, ranker, candidates, owner, file_name, time.time()),
+                " (id, idempotency_key, content, asked_ranker, candidates, options, owner, file_name, state,"
+                " created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
+                (
+                    identifier,
+                    key,
+                    content,
+                    ranker,
+                    candidates,
+                    json.dumps(options or {}),
+                    owner,
+                    file_name,
+                    time.time(),
+                ),
             )
             connection.executemany(
                 "INSERT INTO questions (batch, position, state, id, type, body, field, message)"
@@ -372,6 +384,7 @@ def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> BatchJob:
         finished=row["finished"],
         asked_ranker=row["asked_ranker"],
         candidates=row["candidates"],
+        options=json.loads(row["options"]),
         source=_source(row),
         restarts=tuple(Restart(*each) for each in restarts),
         waits_for=row["waits_for"],

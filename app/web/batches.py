@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from bioqa.app.api import batches as api
 from bioqa.app.api.batches import CurrentBatches, CurrentViewer, KnownBatch
 from bioqa.app.api.uploads import CurrentUploads
+from bioqa.app.http.schemas import BatchAddress
 from bioqa.app.web.pages import page
 
 router = APIRouter(prefix="/batches", include_in_schema=False)
@@ -36,7 +37,9 @@ def the_batches(
 async def submit(
     request: Request, batches: CurrentBatches, uploads: CurrentUploads, viewer: CurrentViewer
 ) -> Response:
-    status = await api.submit_a_test_set(request, Response(), batches, uploads, viewer, key=None)
+    status = await api.submit_a_test_set(
+        request, Response(), batches, uploads, viewer, key=None, asked=BatchAddress()
+    )
     if isinstance(status, Response):
         return status
     return RedirectResponse(f"{router.prefix}/{status.id}", 303)

@@ -91,6 +91,10 @@ FACES: Mapping[str, tuple[Callable[[FastAPI], set[str]], set[str]]] = {
     # A submission has ten documents and snippets a question at most, by relevance, and no notation.
     "bioqa batch": (lambda app: command_options("batch"), set(OF_TEST_SETS)),
     "POST /v1/bioasq": (lambda app: of_address(app, "post", "/v1/bioasq"), set(OF_TEST_SETS)),
+    "POST /v1/bioasq/batches": (
+        lambda app: of_address(app, "post", "/v1/bioasq/batches"),
+        set(OF_TEST_SETS),
+    ),
     # Notation is never looked for in a list of questions.
     "bioqa.ask_all": (lambda app: python_options(bioqa.ask_all) - {"syntax"}, ALL - {"syntax"}),
 }

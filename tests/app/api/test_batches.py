@@ -52,6 +52,50 @@ def test_a_test_set_becomes_the_submission_that_it_is_at_once(batching: TestClie
     assert handed_out.json() == batching.post("/v1/bioasq", json=TESTSET).json()
 
 
+def test_options_are_of_all_questions(batching: TestClient) -> None:
+    options = {"published_before": "2000", "undated": "true", "weak_snippets": "true", "candidates": "20"}
+    response = batching.post(PATH, json=TESTSET, params={**options, "types": ["A", "Journal Article"]})
+    assert response.json()["options"] == {
+        "published_before": "2000-01-01",
+        "undated": True,
+        "types": ["A", "Journal Article"],
+        "candidates": 20,
+        "weak_snippets": True,
+    }
+    batching.delete(response.headers["location"])
+    location = batching.post(PATH, json=TESTSET, params=options).headers["location"]
+    status = finished(batching, location)
+    at_once = batching.post("/v1/bioasq", json=TESTSET, params=options).json()
+    assert batching.get(status["submission"]).json() == at_once
+    assert at_once != batching.post("/v1/bioasq", json=TESTSET).json()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field"),
+    [
+        ({"published_after": "soon"}, "published_after"),
+        ({"languages": "Klingon"}, "languages"),
+        ({"candidates": "5000"}, "candidates"),
+        ({"published_after": "2001", "published_before": "2000"}, "published_after"),
+        ({"max_documents": "5"}, "max_documents"),
+        ({"syntax": "auto"}, "syntax"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(idle: TestClient, parameters: Any, field: str) -> None:
+    assert fields(is_problem(idle.post(PATH, json=TESTSET, params=parameters), 422)) == [field]
+    assert fields(is_problem(idle.post("/v1/bioasq", json=TESTSET, params=parameters), 422)) == [field]
+
+
+def test_a_key_is_one_batch_with_its_options(batching: TestClient) -> None:
+    def sent(**parameters: str) -> Any:
+        return batching.post(PATH, json=TESTSET, params=parameters, headers={"Idempotency-Key": "o-1"})
+
+    location = sent(literal="true").headers["location"]
+    assert sent(literal="1").headers["location"] == location
+    assert fields(is_problem(sent(), 422)) == ["Idempotency-Key"]
+    finished(batching, location)
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_file_is_the_same_batch_as_its_json(batching: TestClient, packed: bool) -> None:
     key = {"Idempotency-Key": f'"file {packed}"'.replace(" ", "-")}
