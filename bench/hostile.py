@@ -6,7 +6,8 @@
 Attackers send, over and over, requests that each are permitted by their size and built to cost all they can.
 Ordinary clients ask questions meanwhile, and a watcher asks /healthz five times a second. Printed are the
 statuses of every kind of attack, 5xx, the largest memory of the service with all its processes (proportional
-set size), the latency of /healthz, and the ordinary questions that got no answer. With --alone each attack is
+set size) and what it holds a minute later, the latency of /healthz, that of questions before and during the
+attacks, and the ordinary questions that got no answer. With --alone each attack is
 made once, and what it takes is printed: processor time and memory of the service.
 
 Settings in the environment (BIOQA_…) reach the service. Needs bench/requirements.txt.
@@ -23,11 +24,12 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
+from urllib.parse import urlencode
 
 import psutil
 
@@ -38,6 +40,8 @@ from bioqa.bioasq.files import read_golden
 WATCH_EVERY_S = 0.2
 TRIES = 3
 """Attempts at an ordinary question before it counts as lost. It waits as long as a refusal says."""
+
+QUIET_S, AFTER_S = 10.0, 60.0
 
 BODY, UPLOAD = 1_990_000, 9_900_000
 """Just below the default limits of a request and of an upload."""
@@ -67,6 +71,7 @@ def main() -> None:
             return
         rest = megabytes(service)
         seen = Seen()
+        seen.alone = quiet(service, bodies)
         ends = time.monotonic() + options.seconds
         attacks = {name: ATTACKS[name] for name in options.only or ATTACKS}
         _bomb()
@@ -91,6 +96,8 @@ def main() -> None:
         watched: Watched = results.recv()
         seen.health, seen.unhealthy, seen.memory = watched
         watching.join()
+        time.sleep(AFTER_S)
+        seen.after = megabytes(service)
         alive = ask(http.client.HTTPConnection("127.0.0.1", service.port, timeout=60), "/healthz") == 200
     print_report(seen, rest, alive)
 
@@ -105,6 +112,10 @@ class Seen:
     """Seconds that the slowest of each kind took."""
     answered: list[float] = field(default_factory=list)
     """Milliseconds of ordinary questions."""
+    alone: list[float] = field(default_factory=list)
+    """The same of one client, before the attacks."""
+    after: float = 0.0
+    """Megabytes, a minute after the attacks."""
     refused: int = 0
     lost: int = 0
     health: list[float] = field(default_factory=list)
@@ -125,7 +136,11 @@ def print_report(seen: Seen, rest: float, alive: bool) -> None:
         if status >= 500 and status != 503
     )
     print(f"5xx but 503                      {faults}")
-    print(f"memory (PSS, all processes)      at rest {rest:.0f} MB, at most {max(seen.memory):.0f} MB")
+    print(
+        f"memory (PSS, all processes)      at rest {rest:.0f} MB, at most {max(seen.memory):.0f} MB, "
+        f"{AFTER_S:.0f} s after {seen.after:.0f} MB"
+    )
+    print(f"one client's questions before    {figures(seen.alone)}")
     print(f"/healthz                         {figures(seen.health)}; without an answer {seen.unhealthy}")
     print(
         f"ordinary questions               {figures(seen.answered)}; refused and asked again {seen.refused}"
@@ -187,6 +202,13 @@ def watch(service: Served, seconds: float, results: Connection) -> None:
         memory.append(megabytes(service))
         time.sleep(WATCH_EVERY_S)
     results.send((health, unhealthy, memory))
+
+
+def quiet(service: Served, bodies: list[str]) -> list[float]:
+    """Milliseconds of questions of a single client."""
+    seen = Seen()
+    question(service, bodies, 0, time.monotonic() + QUIET_S, seen)
+    return seen.answered
 
 
 def question(service: Served, bodies: list[str], first: int, ends: float, seen: Seen) -> None:
@@ -356,6 +378,83 @@ def _half_sent(service: Served, sent: bytes, count: int) -> Iterator[int]:
     yield NO_ANSWER
 
 
+def empty_gzip_members(service: Served, chance: random.Random) -> Iterator[int]:
+    empty = gzip.compress(b"")
+    body = empty * (UPLOAD // len(empty))
+    yield _sent(service, "/v1/bioasq/validate", body, {"Content-Encoding": "gzip"})
+
+
+def many_documents(service: Served, chance: random.Random) -> Iterator[int]:
+    """Most of the PMIDs are in no index: looking for them costs, too."""
+    pmids = [str(chance.randrange(1, 40_000_000)) for _ in range(500)]
+    for _ in range(5):
+        yield _sent(service, "/v1/documents", json.dumps({"pmids": pmids}).encode())
+
+
+def many_citations(service: Served, chance: random.Random) -> Iterator[int]:
+    pmids = [str(chance.randrange(1, 40_000_000)) for _ in range(1000)]
+    yield _sent(service, "/v1/citations", json.dumps({"pmids": pmids, "format": "apa"}).encode())
+
+
+def uploads_at_once(service: Served, chance: random.Random) -> Iterator[int]:
+    body = _fill('{"id":"1","snippets":[1,2,3]}', UPLOAD, '{"submission": {"questions": [', "]}}")
+    statuses: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: statuses.append(_sent(service, "/v1/bioasq/validate", body)))
+        for _ in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    yield from statuses
+
+
+def one_long_word(service: Served, chance: random.Random) -> Iterator[int]:
+    for word in ("".join(chance.choices("ACGT", k=996)), "x" * 1000 + "*[ti]", "pmcid" + " " * 9990 + "x"):
+        yield _sent(service, "/v1/search", json.dumps({"body": word}).encode())
+
+
+def explain_misspelt_words(service: Served, chance: random.Random) -> Iterator[int]:
+    words = " ".join("".join(chance.choices("aeioprstln", k=12)) for _ in range(60))
+    asked = {"body": words, "pmid": "1", "candidates": 1000}
+    yield _sent(service, "/v1/explain", json.dumps(asked).encode())
+
+
+def half_characters(service: Served, chance: random.Random) -> Iterator[int]:
+    yield _sent(service, "/v1/rerank", b'{"query": "a", "documents": ["\\ud83d"]}')
+    yield _sent(service, "/v1/rerank", b'{"query": "a", "documents": ["b"], "\\udc00": 1}')
+
+
+def page_of_many_filters(service: Served, chance: random.Random) -> Iterator[int]:
+    given = [(name, f"{name}{n}") for name in ("type", "journal", "mesh", "author") for n in range(50)]
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+    with suppress(OSError), closing(connection):
+        connection.request("GET", "/?" + urlencode([("q", "patients"), *given]))
+        response = connection.getresponse()
+        response.read()
+        yield response.status
+
+
+def slow_readers(service: Served, chance: random.Random) -> Iterator[int]:
+    """From another address of this machine, so that its limit holds up nobody else."""
+    held = []
+    source = (f"127.0.0.{chance.randrange(2, 250)}", 0)
+    for _ in range(60):
+        with suppress(OSError):
+            reader = socket.socket()
+            held.append(reader)
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            reader.bind(source)
+            reader.settimeout(5)
+            reader.connect(("127.0.0.1", service.port))
+            reader.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    time.sleep(2.0)
+    for reader in held:
+        reader.close()
+    yield NO_ANSWER
+
+
 def no_http(service: Served, chance: random.Random) -> Iterator[int]:
     for sent in (
         b"\x00" * 70_000,
@@ -391,6 +490,15 @@ ATTACKS: dict[str, Attack] = {
         silent_connections,
         half_sent_headers,
         half_sent_bodies,
+        empty_gzip_members,
+        many_documents,
+        many_citations,
+        uploads_at_once,
+        one_long_word,
+        explain_misspelt_words,
+        half_characters,
+        page_of_many_filters,
+        slow_readers,
         no_http,
     )
 }
