@@ -9,13 +9,23 @@ other, they need not.
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 
-from bioqa.bioasq.domain import Candidate, Sentence
+from bioqa.bioasq.domain import Candidate
+from bioqa.models.answers.explanations import (
+    FeatureEffect,
+    RankerExplanation,
+    SelectionExplanation,
+    SentenceStanding,
+    Summand,
+    Swap,
+    Unit,
+    WordEffect,
+)
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import (
     Calibration,
@@ -41,104 +51,6 @@ SHOWN_SENTENCES = 3
 
 _WORD = re.compile(r"[^\W_]+(?:[-'][^\W_]+)*")
 _ADDS_UP = 1e-3
-
-Unit = Literal["document", "sentence"]
-
-
-@dataclass(frozen=True, slots=True)
-class Summand:
-    """A part of the score, which is their sum."""
-
-    name: str
-    effect: float
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureEffect:
-    """``effect``: the document's score minus its score if the feature had its mean over the training data, in
-    all of the document's sentences if it is one of theirs.
-    """
-
-    name: str
-    unit: Unit
-    value: float
-    """Before scaling; of a sentence feature, that of the document's best sentence."""
-    mean: float
-    effect: float
-
-
-@dataclass(frozen=True, slots=True)
-class WordEffect:
-    """``effect``: the score minus the score without the word; ``rank``: the document's without it.
-
-    The scores of retrieval stay as they were.
-    """
-
-    word: str
-    effect: float
-    rank: int
-
-
-@dataclass(frozen=True, slots=True)
-class Swap:
-    """A feature with which the document would be selected: with the last selected one's value of it."""
-
-    name: str
-    value: float
-    other: float
-    rank: int
-    """The document's with the other value."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankerExplanation:
-    """``parts`` add up to the score; there are none where it is no sum."""
-
-    ranker: str
-    score: float
-    rank: int
-    candidates: int
-    parts: tuple[Summand, ...]
-    features: tuple[FeatureEffect, ...]
-    """The largest effects first."""
-    additive: bool
-    """Whether the effects of the features add up to what they do together."""
-    words: tuple[WordEffect, ...]
-    words_additive: bool
-    """Whether the effects of the words add up to the score: then they are its parts, exactly."""
-    swaps: tuple[Swap, ...]
-    first: "RankerExplanation | None" = None
-    """What a cascade's first ranker did."""
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceStanding:
-    """``rank`` among all sentences of the selected documents; None if its document is not selected."""
-
-    sentence: Sentence
-    text: str
-    probability: float
-    """The sentence's alone: sigmoid(c·s + o)."""
-    agreement: float
-    """The factor for what other documents say: e^(g·(u - 1))."""
-    aptness: float
-    """The factor of a second reading: e^(h·r)."""
-    score: float
-    """The selection's: probability, agreement, aptness and the document's share multiplied."""
-    rank: int | None
-    selected: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionExplanation:
-    selected: bool
-    last_document_score: float | None
-    """The ranker's score of the last document that was selected."""
-    share: float
-    """The document's, by which its sentences' probabilities are multiplied; they add up to 1."""
-    last_sentence_score: float | None
-    sentences: tuple[SentenceStanding, ...]
-    """The best of the document."""
 
 
 def explain_ranking(
@@ -210,7 +122,9 @@ def explain_selection(
     of_sentence = dict(zip(ranked.document.sentences, factors, strict=True))
     standing = [
         SentenceStanding(
-            each.sentence,
+            each.sentence.section,
+            each.sentence.begin,
+            each.sentence.end,
             each.text,
             *of_sentence[each.sentence],
             each.score,

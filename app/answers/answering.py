@@ -257,10 +257,10 @@ def _explained(index: SearchIndex, retrieved: Retrieved, filters: Filters, query
     if not isinstance(options, ExplainOptions):
         return retrieved
     pmid = str(options.pmid)
-    retrieval = explain_retrieval(index, query.wording, pmid, filters, candidates)
+    retrieval, document = explain_retrieval(index, query.wording, pmid, filters, candidates)
     with_article = retrieved
-    if retrieval.document is not None and all(known.document.pmid != pmid for known in candidates):
-        candidates = [*candidates, Candidate(retrieval.document, retrieval.score)]
+    if document is not None and all(known.document.pmid != pmid for known in candidates):
+        candidates = [*candidates, Candidate(document, retrieval.score)]
         words, as_ranked = _as_ranked(query, candidates)
         with_article = replace(retrieved, candidates=candidates, words=words, as_ranked=as_ranked)
     return replace(retrieved, explaining=Explaining(retrieval, with_article))

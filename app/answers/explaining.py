@@ -1,8 +1,10 @@
 """Why an article is, or is not, in an answer: where it stood at each stage, and what that depended on."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import TypeAdapter
 
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import Candidate, Document
@@ -10,17 +12,10 @@ from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filtering.conditions import HasPmid
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.wording import Best, Every, Wording, Words, texts
+from bioqa.models.answers.explanations import RankerExplanation, SelectionExplanation, SentenceStanding
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration, SelectionLimits
-from bioqa.models.features.words import described
-
-if TYPE_CHECKING:
-    from bioqa.models.explaining import (
-        FeatureEffect,
-        RankerExplanation,
-        SelectionExplanation,
-        SentenceStanding,
-    )
+from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 SHOWN_FEATURES = 10
 """Those with the largest effects."""
@@ -28,60 +23,51 @@ SHOWN_FEATURES = 10
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What was searched for, and how much of the document's BM25 score comes from it: exactly."""
+    """What was searched for, and how much of the document's BM25 score comes from it."""
+
+    __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
 
     text: str
     score: float
+    """Its part of the document's BM25 score, exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalExplanation:
+    __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
+
     pmid: str
-    document: Document | None
-    """None if the index does not have it."""
+    title: str | None
+    """null if the index does not have the article."""
     passes_filters: bool
     score: float
     """BM25; 0 if it has none of the words."""
     rank: int | None
-    """Among all documents that pass the filters; None beyond the first MAX_CANDIDATES."""
+    """Among all documents that pass the filters; null beyond 1,000."""
     candidates: int
-    """How many documents were handed to the ranker."""
+    """Documents that were handed to the ranker."""
     is_candidate: bool
     last_score: float | None
-    """Of the last candidate."""
+    """The last candidate's."""
     terms: tuple[Term, ...]
     """The largest parts first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """``ranking`` and ``selection`` say of an article that is no candidate what would have come of it."""
+    """Where an article stood at each stage. What depends on a ranker is null if the index lacks it."""
+
+    __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
 
     retrieval: RetrievalExplanation
-    ranking: "RankerExplanation | None"
-    selection: "SelectionExplanation | None"
+    ranking: RankerExplanation | None
+    selection: SelectionExplanation | None
     needed: tuple[str, ...]
-    """What would have had to be different for the article, or more of its sentences, to be selected."""
-
-    def described(self, effect: "FeatureEffect") -> str:
-        """A feature's name and what it is."""
-        return described(effect.unit, effect.name)
+    """What would have had to be different for it, or more of its sentences, to be selected."""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, in the form of ``POST /v1/explain``: the document by its title, features in words too."""
-        made = asdict(self)
-        document = made["retrieval"].pop("document")
-        made["retrieval"]["title"] = document and document["title"]
-        ranking = made["ranking"]
-        while ranking is not None:
-            for each in ranking["features"]:
-                each["description"] = described(each["unit"], each["name"])
-            ranking = ranking["first"]
-        if made["selection"] is not None:
-            made["selection"]["sentences"] = [
-                {**each.pop("sentence"), **each} for each in made["selection"]["sentences"]
-            ]
-        return made
+        """For JSON, in the form of ``POST /v1/explain``."""
+        return dict(TypeAdapter(Explanation).dump_python(self, mode="json"))
 
 
 class Asked(Protocol):
@@ -95,12 +81,13 @@ class Asked(Protocol):
 
 def explain_retrieval(
     index: SearchIndex, sought: str | Wording, pmid: str, filters: Filters, candidates: Sequence[Candidate]
-) -> RetrievalExplanation:
-    """Find where BM25 puts a document. ``candidates``: those of the question, best first."""
+) -> tuple[RetrievalExplanation, Document | None]:
+    """Find where BM25 puts a document; and the document, if the index has it. ``candidates``: those of the
+    question, best first."""
     document = index.get([pmid]).get(pmid)
     last = candidates[-1].score if candidates else None
     if document is None:
-        return RetrievalExplanation(pmid, None, False, 0.0, None, len(candidates), False, last, ())
+        return RetrievalExplanation(pmid, None, False, 0.0, None, len(candidates), False, last, ()), None
     this_one = NO_FILTERS.restricted(HasPmid(int(pmid)))
     parts = [*_parts(Words(sought) if isinstance(sought, str) else sought)]
     whole, *of_parts = index.search_many([sought, *parts], 1, this_one)
@@ -111,9 +98,9 @@ def explain_retrieval(
     if rank is None and passes and whole:
         found = [each.document.pmid for each in index.search(sought, MAX_CANDIDATES, filters)]
         rank = found.index(pmid) + 1 if pmid in found else None
-    return RetrievalExplanation(
+    explanation = RetrievalExplanation(
         pmid,
-        document,
+        document.title,
         passes,
         whole[0].score if whole else 0.0,
         rank,
@@ -122,6 +109,7 @@ def explain_retrieval(
         last,
         tuple(sorted(scored, key=lambda term: -term.score)),
     )
+    return explanation, document
 
 
 def explain(
@@ -165,10 +153,10 @@ def _written(part: Wording) -> str:
 
 def _needed(
     retrieval: RetrievalExplanation,
-    ranker: "RankerExplanation | None",
-    selection: "SelectionExplanation | None",
+    ranker: RankerExplanation | None,
+    selection: SelectionExplanation | None,
 ) -> Iterator[str]:
-    if retrieval.document is None:
+    if retrieval.title is None:
         yield "The index does not have the article: load a file of MEDLINE that does."
         return
     if not retrieval.passes_filters:
@@ -205,7 +193,7 @@ def _needed_of_bm25(retrieval: RetrievalExplanation) -> str:
     )
 
 
-def _needed_of_sentences(selection: "SelectionExplanation") -> Iterator[str]:
+def _needed_of_sentences(selection: SelectionExplanation) -> Iterator[str]:
     """What the best sentence that was not selected lacks."""
     left = next((each for each in selection.sentences if not each.selected), None)
     if left is None or selection.last_sentence_score is None or not selection.share:
@@ -227,6 +215,6 @@ def _needed_of_sentences(selection: "SelectionExplanation") -> Iterator[str]:
         )
 
 
-def _agreeing(sentence: "SentenceStanding") -> str:
+def _agreeing(sentence: SentenceStanding) -> str:
     factors = {"an agreement": sentence.agreement, "an aptness": sentence.aptness}
     return "".join(f" and {name} of {factor:.3f}" for name, factor in factors.items() if factor != 1.0)

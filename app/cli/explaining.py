@@ -45,8 +45,8 @@ def explain(
 def lines(explanation: Explanation) -> Iterator[str]:
     """The explanation as text."""
     found = explanation.retrieval
-    yield f"{found.pmid}: {found.document.title if found.document else 'not in the index'}"
-    if found.document is not None:
+    yield f"{found.pmid}: {'not in the index' if found.title is None else found.title}"
+    if found.title is not None:
         yield from _of_retrieval(explanation)
     yield from _of_ranker(explanation)
     yield from _of_selection(explanation)
@@ -77,7 +77,7 @@ def _of_ranker(explanation: Explanation) -> Iterator[str]:
             yield f"  Effects on the score, each feature set to its mean ({sums}):"
         for each in ranker.features[:SHOWN_FEATURES]:
             yield (
-                f"  {each.effect:+9.3f}  {each.unit} {explanation.described(each)} "
+                f"  {each.effect:+9.3f}  {each.unit} {each.description} "
                 f"({each.value:.3f}, mean {each.mean:.3f})"
             )
         if ranker.words:

@@ -15,7 +15,7 @@ from bioqa.app.answers.question import ExplainOptions, Options
 from bioqa.bioasq.domain import Question
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
-from bioqa.models.explaining import FeatureEffect
+from bioqa.models.answers.explanations import FeatureEffect
 from tests.app.rankers import LexicalRanker
 from tests.indexer.documents import document
 
@@ -110,7 +110,7 @@ def test_an_article_that_bm25_did_not_bring(asking: Answerer, index: TantivyInde
 
 def test_articles_that_cannot_be_found(asking: Answerer) -> None:
     absent = explained(asking, "123")
-    assert absent.retrieval.document is None
+    assert absent.retrieval.title is None
     assert (absent.ranking, absent.selection) == (None, None)
     assert absent.needed == ("The index does not have the article: load a file of MEDLINE that does.",)
     no_word = explained(asking, "90000040", "zebra metformin")
@@ -159,4 +159,4 @@ def test_features_are_described_in_json_those_of_a_cascades_first_ranker_too(ask
     first = replace(found.ranking, features=(effect,))
     made = replace(found, ranking=replace(found.ranking, first=first)).as_dict()
     (described,) = made["ranking"]["first"]["features"]
-    assert described == {**asdict(effect), "description": found.described(effect)}
+    assert described == {**asdict(effect), "description": effect.description}
