@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bioqa.bioasq.domain import Document
+from bioqa.models.answers import answered
 from bioqa.models.answers.confidence import Confidence, Level
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration, probability
@@ -118,10 +119,18 @@ def confidence(
     if not ranking.documents:
         return Confidence(0.0, "unlikely", language)
     estimator = fitted()
-    log_odds = estimator.log_odds(evidence(answered_by or question, ranking, calibration, language))
+    found = evidence(answered_by or question, ranking, calibration, language)
     # Rounded as it is shown, so that the level agrees with what is seen. The tanh does not overflow.
-    estimate = round(0.5 * (1.0 + math.tanh(0.5 * log_odds)), 3)
-    return Confidence(estimate, estimator.level(estimate), language)
+    estimate = round(0.5 * (1.0 + math.tanh(0.5 * estimator.log_odds(found))), 3)
+    level = estimator.level(estimate)
+    if calibration.aptness and level != "unlikely":
+        # That the documents fit is not enough: one of the first sentences is to answer.
+        best = ranking.documents[:DOCUMENTS]
+        stands = answered.standing(best, calibration, found.sentence_share, found.sentence_score)
+        estimate = min(estimate, round(answered.fitted().probability(stands), 3))
+        if level == "likely" and estimate < answered.fitted().likely_from:
+            level = "doubtful"
+    return Confidence(estimate, level, language)
 
 
 def evidence(
