@@ -5,7 +5,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from bioqa.app.answers.answering import IndexUnavailable
+from bioqa.indexer.medline.packed import DamagedMetadata
 from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.filtering.filters import FilterError
+from bioqa.indexer.search.notation.syntax import SyntaxFault
 from bioqa.system.errors import BioqaError
 
 Result = TypeVar("Result")
@@ -24,7 +27,9 @@ class ReopeningIndex:
         index = self._opened()
         try:
             return what(index)
-        except IndexUnavailable:
+        except (FilterError, SyntaxFault):  # a fault of the question
+            raise
+        except (IndexUnavailable, DamagedMetadata):
             self._forget(index)
             raise
         except (BioqaError, OSError) as error:

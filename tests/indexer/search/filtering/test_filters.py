@@ -102,9 +102,10 @@ def test_dates_as_text_and_lists_are_taken() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"published_after": "2015"}, "published_after: must be a date, such as 2015-01-31, not '2015'"),
-        ({"published_before": 2015}, "published_before: must be a date, .* not 2015"),
-        ({"types": {"Review"}}, "types: must be a tuple of names, not {'Review'}"),
+        ({"published_after": "soon"}, "published_after: must be a day as YYYY-MM-DD, a month as YYYY-MM, or"),
+        ({"published_after": "2015-02-30"}, "published_after: must be a day of the calendar, not 2015-02-30"),
+        ({"published_before": 2015}, "published_before: must be a day as YYYY-MM-DD"),
+        ({"types": {"Review"}}, "types: must be several names, as a tuple or list, not {'Review'}"),
         ({"authors": (7,)}, "authors: must be names, not 7"),
     ],
 )
