@@ -25,7 +25,7 @@ from lxml import etree
 
 from bioqa.bioasq.metadata import RETRACTED_TYPE, Markup, Metadata, PartialDate
 from bioqa.indexer.medline.dates import parse_date, parse_medline_date
-from bioqa.indexer.medline.packed import PackedMetadata, date_values, markup_values
+from bioqa.indexer.medline.packed import PackedMetadata, date_values, markup_values, named_values
 from bioqa.indexer.medline.xmlfile import Children, child, collapsed, first, text_of
 
 RETRACTED_UI = "D016441"
@@ -59,27 +59,29 @@ def metadata_of(
     electronic = _electronic(article.get("ArticleDate", ()))
     published = date_of(journal.get("PubDate")) or electronic
     authors = first(article, "AuthorList")
-    values = [
-        _authors(authors),
-        int(authors is None or authors.get("CompleteYN") != "N"),
-        _journal(journal, catalogue),
-        text_of(journal.get("Volume")),
-        text_of(journal.get("Issue")),
-        _pages(first(article, "Pagination")),
-        date_values(published),
-        date_values(electronic),
-        identifiers.get("doi", "") or _doi(article.get("ELocationID", ())),
-        identifiers.get("pmc", ""),
-        _types(first(article, "PublicationTypeList")),
-        _headings(first(parts, "MeshHeadingList")),
-        _distinct(text_of(keyword) for keywords in parts.get("KeywordList", ()) for keyword in keywords),
-        _substances(parts),
-        _distinct(text_of(language).lower() for language in article.get("Language", ())),
-        collapsed(status),
-        _corrections(first(parts, "CommentsCorrectionsList")),
-        text_of(first(article, "VernacularTitle")),
-        markup_values(markup),
-    ]
+    values = named_values(
+        authors=_authors(authors),
+        authors_complete=int(authors is None or authors.get("CompleteYN") != "N"),
+        journal=_journal(journal, catalogue),
+        volume=text_of(journal.get("Volume")),
+        issue=text_of(journal.get("Issue")),
+        pages=_pages(first(article, "Pagination")),
+        published=date_values(published),
+        electronic=date_values(electronic),
+        doi=identifiers.get("doi", "") or _doi(article.get("ELocationID", ())),
+        pmcid=identifiers.get("pmc", ""),
+        types=_types(first(article, "PublicationTypeList")),
+        headings=_headings(first(parts, "MeshHeadingList")),
+        keywords=_distinct(
+            text_of(keyword) for keywords in parts.get("KeywordList", ()) for keyword in keywords
+        ),
+        substances=_substances(parts),
+        languages=_distinct(text_of(language).lower() for language in article.get("Language", ())),
+        status=collapsed(status),
+        corrections=_corrections(first(parts, "CommentsCorrectionsList")),
+        vernacular_title=text_of(first(article, "VernacularTitle")),
+        markup=markup_values(markup),
+    )
     return PackedMetadata.of_values(values), published
 
 

@@ -5,13 +5,13 @@ A record has a hundred small values, and a search retrieves a hundred records, m
 So the reader gathers plain lists, an index stores them as one JSON text, and the objects of
 ``bioqa.bioasq.metadata`` are made field by field when they are asked for.
 
-The lists are in the order of ``Metadata``'s fields; lists of one entry's values lack empty values at the end.
+The lists are in the order of ``_PACK``, which is that of stored files; lists of one entry's values lack empty
+values at the end.
 """
 
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from datetime import MAXYEAR, date
 from itertools import chain
 from operator import itemgetter
@@ -40,7 +40,7 @@ class DamagedMetadata(BioqaError):
 
 
 Values = list[Any]
-"""One entry for each of ``Metadata``'s fields: see ``packed_values``."""
+"""One entry for each of ``Metadata``'s fields: see ``named_values``."""
 
 _SECTIONS: tuple[Section, ...] = ("title", "abstract")
 
@@ -100,6 +100,11 @@ def packed(metadata: Metadata) -> bytes:
 def unpacked(data: bytes) -> Metadata:
     """The inverse of ``packed``; what is damaged is noticed when it is looked at."""
     return PackedMetadata.of_bytes(data) if data else NO_METADATA
+
+
+def named_values(**values: Any) -> Values:
+    """The plain lists of all fields, in the order in which they are stored."""
+    return [values[name] for name in _PACK]
 
 
 def packed_values(metadata: Metadata) -> Values:
@@ -337,7 +342,7 @@ _BY_FIELD: dict[str, Callable[[Any], Any]] = {
     "corrections": lambda values: tuple(Correction(*row) for row in _table(values)),
     "markup": lambda values: tuple(_mark(*row) for row in _rows(values)),
 }
-_UNPACK = {field.name: (i, _BY_FIELD.get(field.name, _text)) for i, field in enumerate(fields(Metadata))}
+_UNPACK = {name: (position, _BY_FIELD.get(name, _text)) for position, name in enumerate(_PACK)}
 """Position of each field among the values, and how it is made of its value."""
 
 _summarised = itemgetter(

@@ -1,6 +1,7 @@
 """The compact form of metadata: packed, unpacked when it is looked at, and equal to what it was."""
 
 import copy
+import json
 import pickle
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
@@ -16,6 +17,7 @@ from bioqa.indexer.medline.packed import (
     DamagedMetadata,
     PackedMetadata,
     Summary,
+    named_values,
     packed,
     packed_values,
     summary,
@@ -194,3 +196,20 @@ def test_whatever_is_damaged_is_named_or_of_the_right_type(path: tuple[int, ...]
 def test_what_is_no_list_of_fields_is_named(data: bytes) -> None:
     with pytest.raises(DamagedMetadata):
         unpacked(data).standing  # noqa: B018
+
+
+STORED = [
+    *("authors", "authors_complete", "journal", "volume", "issue", "pages", "published", "electronic", "doi"),
+    *("pmcid", "types", "headings", "keywords", "substances", "languages", "status", "corrections"),
+    *("vernacular_title", "markup"),
+]
+"""Another order needs another format of indices: what is stored is read by it."""
+
+
+def test_fields_are_stored_in_one_order_whatever_order_they_are_written_in() -> None:
+    values = {name: number for number, name in enumerate(STORED)}
+    assert named_values(**dict(reversed(values.items()))) == [*range(len(STORED))]
+    assert {field.name for field in fields(Metadata)} == set(STORED)
+    metadata = Metadata(volume="12", issue="3", doi="10.1/x", vernacular_title="Titre")
+    assert json.loads(packed(metadata))[3:5] == ["12", "3"]
+    assert (unpacked(packed(metadata)).volume, unpacked(packed(metadata)).issue) == ("12", "3")
