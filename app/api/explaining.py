@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request
 
 from bioqa.app.answers.service import CurrentService
-from bioqa.app.api.search import answered
+from bioqa.app.api.search import answer_request
 from bioqa.app.http.errors import documented
 from bioqa.app.http.explanations import ExplainedAnswer, explained_answer
 from bioqa.app.http.parsers import checked_route
@@ -27,4 +27,4 @@ async def explain_an_article(
     request: Request,
 ) -> ExplainedAnswer:
     """Tell where an article stood at each stage of an answer, what carried it, and what it lacked."""
-    return explained_answer(await answered(asked, service, request))
+    return explained_answer(await answer_request(asked, service, request))

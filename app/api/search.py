@@ -57,10 +57,10 @@ async def answer_an_address(
 
 
 async def _answer(asked: SearchRequest, service: Service, request: Request) -> SearchAnswer:
-    return search_answer(await answered(asked, service, request), asked.id, asked.include)
+    return search_answer(await answer_request(asked, service, request), asked.id, asked.include)
 
 
-async def answered(asked: SearchRequest | ExplainRequest, service: Service, request: Request) -> Answer:
+async def answer_request(asked: SearchRequest | ExplainRequest, service: Service, request: Request) -> Answer:
     check_length(asked.body, "body", service)
     answer = service.explain if isinstance(asked, ExplainRequest) else service.answer
     timeout_s = None if asked.timeout_ms is None else asked.timeout_ms / 1000

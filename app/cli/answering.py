@@ -53,7 +53,7 @@ def ask(
     """
     if format and json:
         raise BioqaError("--format and --json exclude each other: --format csl is JSON, too")
-    answerer, options = prepared(index, ranker, device, question, options)
+    answerer, options = prepare(index, ranker, device, question, options)
     answer = answerer.answer(Question("", question), options)
     if json:
         print_json(search_answer(answer).model_dump(mode="json"))
@@ -63,7 +63,7 @@ def ask(
         print_answer(answer)
 
 
-def prepared(
+def prepare(
     index: str | None, ranker: str | None, device: str | None, question: str, options: Options
 ) -> tuple[Answerer, Options]:
     """What answers a question, and its options with the settings' defaults. Raises BioqaError for what cannot

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from bioqa.app.answers.explaining import SHOWN_FEATURES, Explanation
 from bioqa.app.answers.question import OF_EXPLANATIONS, ExplainOptions, Options
-from bioqa.app.cli.answering import prepared
+from bioqa.app.cli.answering import prepare
 from bioqa.app.cli.console import out, print_json
 from bioqa.app.cli.options import DeviceOption, IndexOption, JsonOption, RankerOption, with_options
 from bioqa.app.settings import MAX_CANDIDATES
@@ -30,7 +30,7 @@ def explain(
 
     Shows where it and its best sentences stood at each stage, what carried them, and what is missing.
     """
-    answerer, options = prepared(index, ranker, device, question, options)
+    answerer, options = prepare(index, ranker, device, question, options)
     answer = answerer.answer(Question("", question), options)
     explanation = answer.explanation
     if explanation is None:
