@@ -167,7 +167,7 @@ class Encoder(nn.Module):
         starts = np.cumsum(counts) - counts
         found, rows = [], []
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.learns):
-            for group in self._groups(inputs):
+            for group in self.batches(inputs):
                 found.append(self._run([inputs[i] for i in group], layers).float())
                 rows += [np.arange(starts[i], starts[i] + counts[i]) for i in group]
         if not found:
@@ -175,7 +175,7 @@ class Encoder(nn.Module):
         in_turn = torch.from_numpy(np.argsort(np.concatenate(rows)))
         return torch.cat(found)[in_turn.to(self.device)]
 
-    def _groups(self, inputs: Sequence[EncoderInput]) -> Iterator[list[int]]:
+    def batches(self, inputs: Sequence[EncoderInput]) -> Iterator[list[int]]:
         """Batches of inputs of similar length, longest first, within the budget; at least one input each."""
         group: list[int] = []
         for i in sorted(range(len(inputs)), key=lambda i: -len(inputs[i].ids)):
@@ -203,6 +203,20 @@ class Encoder(nn.Module):
         return torch.cat([self._run(inputs[:half], layers), self._run(inputs[half:], layers)])
 
     def _forward(self, inputs: Sequence[EncoderInput], layers: Layers) -> Tensor:
+        all_states, _ = self.outputs(inputs, layers)
+        # What comes first of all states is the output of the embeddings, not of a layer.
+        states = all_states if layers == "last" else all_states[1:]
+        rows = torch.repeat_interleave(
+            torch.arange(len(inputs)), torch.tensor([len(x.places) for x in inputs])
+        ).to(self.device)
+        places = torch.from_numpy(np.concatenate([x.places for x in inputs])).to(self.device)
+        return torch.stack([layer[rows, places] for layer in states], dim=1)
+
+    def outputs(
+        self, inputs: Sequence[EncoderInput], layers: Layers = "last"
+    ) -> tuple[Sequence[Tensor], Tensor]:
+        """Of one batch: the states [inputs, pieces, width] of the last layer, or of the embeddings and of
+        each layer; and where there are pieces [inputs, pieces]: 1, or 0 for padding."""
         shape = len(inputs), max(len(x.ids) for x in inputs)
         ids, types = torch.full(shape, self._padding), torch.zeros(shape, dtype=torch.long)
         mask = torch.zeros(shape, dtype=torch.long)
@@ -219,13 +233,8 @@ class Encoder(nn.Module):
         half = asked or self.device.type == "cuda"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
             output = self.transformer(**on_device, output_hidden_states=layers == "all")
-        # hidden_states[0] is the output of the embeddings, not of a layer.
-        states = (output.last_hidden_state,) if layers == "last" else output.hidden_states[1:]
-        rows = torch.repeat_interleave(
-            torch.arange(len(inputs)), torch.tensor([len(x.places) for x in inputs])
-        ).to(self.device)
-        places = torch.from_numpy(np.concatenate([x.places for x in inputs])).to(self.device)
-        return torch.stack([layer[rows, places] for layer in states], dim=1)
+        states = (output.last_hidden_state,) if layers == "last" else output.hidden_states
+        return states, on_device["attention_mask"]
 
     @property
     def stack(self) -> nn.ModuleList:

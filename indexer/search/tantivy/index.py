@@ -199,6 +199,15 @@ class TantivyIndex:
             query = self._make.query(question, filters)
             return 0 if query is None else int(self._searcher().search(query, limit=1).count)
 
+    def pmids(self, filters: Filters) -> list[int]:
+        """Return the PMIDs of all documents that pass, in no order."""
+        with tantivy_errors(self._folder.path):
+            searcher = self._searcher()
+            query = self._make.query(None, filters)
+            hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
+            numbers: list[int] = searcher.fast_field_values("pmid", [address for _, address in hits])
+        return numbers
+
     def condense(self, question: str) -> str:
         if not is_long(question):
             return question

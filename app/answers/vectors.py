@@ -1,0 +1,221 @@
+"""Candidates that are found by meaning: vectors beside the words of a question.
+
+BM25 finds what shares words with a question, vectors what says the same in other words. Both lists are fused
+by reciprocal ranks (Cormack et al., 2009): a document's place in each list counts, not its score, as BM25's
+scores and cosines have no common scale.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Protocol
+
+import numpy as np
+
+from bioqa.bioasq.domain import Candidate, Document
+from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.filtering.conditions import AnyOf, HasPmid
+from bioqa.indexer.search.filtering.filters import Filters
+from bioqa.indexer.search.wording import Wording
+from bioqa.indexer.vectors.beside import VectorsBeside
+from bioqa.indexer.vectors.file import EncoderRecord, Floats, Ints, Near, VectorFile, VectorsError
+from bioqa.system.errors import BioqaError
+
+RANK_CONSTANT = 60
+"""Of reciprocal ranks, as in the paper: how little the first places count more than later ones."""
+
+LISTED_SHARE = 0.2
+"""If fewer of an index's documents pass the filters, those are compared with the question. If more do, the
+closest of all are checked for whether they pass: each PMID that is listed costs half a microsecond."""
+
+MOST_CHECKED = 1000
+"""Documents that are checked by one query."""
+
+
+class QuestionEncoder(Protocol):
+    """What ``bioqa.models.encoders.vectors.VectorEncoder`` offers."""
+
+    @property
+    def hash(self) -> str: ...
+
+    def questions(self, texts: Sequence[str]) -> Floats: ...
+
+
+LoadEncoder = Callable[[EncoderRecord], QuestionEncoder]
+"""Raises BioqaError."""
+
+
+class ListsPmids(Protocol):
+    """What an index in a folder offers beyond ``SearchIndex``."""
+
+    def pmids(self, filters: Filters) -> Sequence[int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a candidate was found: its places in both lists, from 1; None if it is not in that list."""
+
+    words: int | None
+    vectors: int | None
+    cosine: float | None
+    """Of the vectors of question and document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Candidates of both lists, best first."""
+
+    candidates: Sequence[Candidate]
+    places: Mapping[str, Place]
+    """By PMID, of each candidate."""
+
+
+class Vectors:
+    """The vectors beside an index, with the encoder that they come from. Threads may share it."""
+
+    def __init__(self, folder: Path, load: LoadEncoder) -> None:
+        self._beside = VectorsBeside(folder)
+        self._load = load
+        self._lock = Lock()
+        self._encoder: QuestionEncoder | None = None
+
+    def current(self) -> VectorFile | None:
+        """The file, if there is one. Raises VectorsError."""
+        return self._beside.current()
+
+    def question(self, text: str, opened: VectorFile) -> Floats:
+        """The question's vector, by the encoder of the file. Raises VectorsError or what loading raises."""
+        with self._lock:
+            if self._encoder is None or self._encoder.hash != opened.encoder.hash:
+                encoder = self._load(opened.encoder)
+                if encoder.hash != opened.encoder.hash:
+                    raise VectorsError(
+                        f"the vectors in {self._beside.folder} are not of the encoder that is now "
+                        f"{opened.encoder.name}: run `bioqa vectors`"
+                    )
+                self._encoder = encoder
+            encoder = self._encoder
+        return encoder.questions([text])[0]
+
+
+def found_by_both(
+    index: SearchIndex,
+    vectors: Vectors,
+    sought: str | Wording,
+    text: str,
+    size: int,
+    filters: Filters,
+    *,
+    words: bool = True,
+) -> Found | None:
+    """The ``size`` best candidates by words and by vectors; None if the index has no vectors.
+
+    ``sought``: what BM25 looks for; ``text``: what is encoded. Every candidate passes the filters, and has
+    its score by BM25, which is 0 if it shares no word with what is sought. With ``words`` False vectors alone
+    decide. Raises BioqaError if the vectors cannot be used.
+    """
+    opened = vectors.current()
+    if opened is None:
+        return None
+    by_words = index.search(sought, size, filters) if words else []
+    known = {candidate.document.pmid: candidate for candidate in by_words}
+    near, documents = _near(index, opened, vectors.question(text, opened), size, filters, known)
+    scores = _scores(index, sought, [pmid for pmid in documents if pmid not in known], filters)
+    candidates = known | {
+        pmid: Candidate(document, scores.get(pmid, 0.0))
+        for pmid, document in documents.items()
+        if pmid not in known
+    }
+    places = _places([candidate.document.pmid for candidate in by_words], near)
+    best = sorted(places, key=lambda pmid: (-_fused(places[pmid]), int(pmid)))[:size]
+    return Found([candidates[pmid] for pmid in best], {pmid: places[pmid] for pmid in best})
+
+
+def _near(
+    index: SearchIndex,
+    opened: VectorFile,
+    question: Floats,
+    size: int,
+    filters: Filters,
+    known: Mapping[str, Candidate],
+) -> tuple[list[Near], Mapping[str, Document]]:
+    """The ``size`` closest of the documents that pass, and the text of each.
+
+    ``known``: what is known to pass. What the index no longer has is left out, like what does not pass.
+    """
+    listed = _listed(index, opened, filters)
+    documents = {pmid: candidate.document for pmid, candidate in known.items()}
+    checked: set[str] = set()
+    wanted = size
+    while True:
+        near = opened.nearest(question, wanted, listed)
+        new = [each.pmid for each in near if each.pmid not in documents and each.pmid not in checked]
+        documents |= _passing(index, new, filters)
+        checked.update(new)
+        passed = [each for each in near if each.pmid in documents]
+        if len(passed) >= size or len(near) < wanted:
+            passed = passed[:size]
+            return passed, {each.pmid: documents[each.pmid] for each in passed}
+        wanted *= 4
+
+
+def _listed(index: SearchIndex, opened: VectorFile, filters: Filters) -> Ints | None:
+    """The PMIDs of all documents that pass, if these are few; None if all vectors are to be compared."""
+    if not filters or index.count(None, filters) > LISTED_SHARE * len(opened):
+        return None
+    pmids: Callable[[Filters], Sequence[int]] | None = getattr(index, "pmids", None)
+    return None if pmids is None else np.array(pmids(filters), dtype=np.int64)
+
+
+def _passing(index: SearchIndex, pmids: Sequence[str], filters: Filters) -> dict[str, Document]:
+    """Those of some documents that the index has and the filters let pass, by PMID."""
+    if not filters:
+        return dict(index.get(pmids))
+    found = {}
+    for begin in range(0, len(pmids), MOST_CHECKED):
+        some = pmids[begin : begin + MOST_CHECKED]
+        for document in index.newest(_restricted(filters, some), len(some)):
+            found[document.pmid] = document
+    return found
+
+
+def _scores(
+    index: SearchIndex, sought: str | Wording, pmids: Sequence[str], filters: Filters
+) -> dict[str, float]:
+    """BM25's score of each of some documents that have a word of what is sought."""
+    if not pmids:
+        return {}
+    found = index.search(sought, len(pmids), _restricted(filters, pmids))
+    return {candidate.document.pmid: candidate.score for candidate in found}
+
+
+def _restricted(filters: Filters, pmids: Sequence[str]) -> Filters:
+    return filters.restricted(AnyOf(tuple(HasPmid(int(pmid)) for pmid in pmids)))
+
+
+def _places(by_words: Sequence[str], near: Sequence[Near]) -> dict[str, Place]:
+    words = {pmid: place for place, pmid in enumerate(by_words, start=1)}
+    vectors = {each.pmid: (place, each.cosine) for place, each in enumerate(near, start=1)}
+    return {
+        pmid: Place(words.get(pmid), *vectors.get(pmid, (None, None)))
+        for pmid in dict.fromkeys([*words, *vectors])
+    }
+
+
+def _fused(place: Place) -> float:
+    return sum(1 / (RANK_CONSTANT + rank) for rank in (place.words, place.vectors) if rank is not None)
+
+
+def load_encoder(record: EncoderRecord, *, device: str = "cpu") -> QuestionEncoder:
+    """The encoder that a file of vectors names. Raises BioqaError."""
+    # torch takes seconds to import, which no start of a command should wait for.
+    from bioqa.models import bundled
+    from bioqa.models.encoders.vectors import VectorEncoder, VectorSettings
+
+    try:
+        settings = VectorSettings(**record.settings)
+    except TypeError as error:
+        raise BioqaError(f"settings of the encoder {record.name} cannot be read: {error}") from error
+    place = str(bundled.vector_encoder(record.name))
+    return VectorEncoder.load(place, settings, device=device, title=record.name)

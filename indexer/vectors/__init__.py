@@ -1,0 +1,1 @@
+"""Vectors of citations in a file beside an index: written, kept up with it, and searched."""

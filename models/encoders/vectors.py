@@ -1,0 +1,167 @@
+"""An encoder that makes one vector of a text: of a question, or of a citation's title and abstract.
+
+The vectors of a question and of what answers it point in about the same direction, whether or not they share a
+word. Any encoder can be used; what its vectors are made of is its folder's own matter (``settings_of``).
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from bioqa.bioasq.domain import Document
+from bioqa.models.encoders.encoder import Encoder, Layers, processor_has_bfloat16
+from bioqa.models.encoders.inputs import EncoderInput, Pieced
+from bioqa.models.encoders.loading import EncoderError, place_of
+
+Floats = npt.NDArray[np.float32]
+
+SETTINGS = "vectors.json"
+HEAD = "head.safetensors"
+TRANSFORMER = "encoder"
+"""Names in a folder that was made for vectors. Any other encoder's folder has none of them."""
+
+Pooling = Literal["cls", "mean", "joined"]
+
+CHARACTERS_A_PIECE = 16
+"""Of a long text, as many characters are split into pieces as could fill the room: no English text, and no
+formula, has longer pieces on average."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSettings:
+    """How a text becomes a vector."""
+
+    pooling: Pooling = "mean"
+    """``cls``: the last state of the first piece; ``mean`` of the last states of all pieces; ``joined``: both
+    of these and the mean of the embeddings, one after another."""
+    question_prefix: str = ""
+    passage_prefix: str = ""
+    pieces: int = 144
+    """Word pieces of a text that are read, special ones included."""
+
+    def __post_init__(self) -> None:
+        if self.pooling not in get_args(Pooling):
+            raise EncoderError(f"pooling {self.pooling!r} is not {', '.join(get_args(Pooling))}")
+        if not 8 <= self.pieces <= 512:
+            raise EncoderError(f"{self.pieces} word pieces: give 8 to 512")
+
+
+def settings_of(place: Path) -> VectorSettings:
+    """What a folder says of itself: its vectors.json, or how sentence-transformers note the pooling, or the
+    default. Raises EncoderError."""
+    try:
+        if (place / SETTINGS).is_file():
+            return VectorSettings(**json.loads((place / SETTINGS).read_text(encoding="utf-8"))["settings"])
+        noted = place / "1_Pooling" / "config.json"
+        if noted.is_file() and json.loads(noted.read_text(encoding="utf-8")).get("pooling_mode_cls_token"):
+            return VectorSettings(pooling="cls")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EncoderError(f"{place}: settings of its vectors cannot be read: {error}") from error
+    return VectorSettings()
+
+
+class VectorEncoder:
+    """Threads may share it."""
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        settings: VectorSettings,
+        head: tuple[Tensor, Tensor] | None = None,
+        name: str | None = None,
+    ) -> None:
+        """``head``: a matrix [width, what is pooled] and what is added [width], applied to what is pooled."""
+        self.name = encoder.name if name is None else name
+        self.settings = settings
+        self._encoder = encoder.eval()
+        self._head = head
+        parts = 3 if settings.pooling == "joined" else 1
+        self.width = encoder.width * parts if head is None else len(head[1])
+        if head is not None and head[0].shape != (self.width, encoder.width * parts):
+            raise EncoderError(f"encoder {self.name!r}: its head does not fit what is pooled")
+        self.hash = self._fingerprint()
+        if encoder.device.type == "cpu" and processor_has_bfloat16():
+            encoder.halve()
+
+    @classmethod
+    def load(
+        cls, name: str, settings: VectorSettings | None = None, *, device: str = "auto", title: str | None = None
+    ) -> "VectorEncoder":
+        """Load by folder, installed package or hub name. ``settings``: by default what the folder says of
+        itself; ``title``: what to call it instead of ``name``. Raises EncoderError."""
+        place = Path(place_of(name))
+        settings = settings or settings_of(place)
+        is_own = (place / TRANSFORMER).is_dir()
+        encoder = Encoder.load(str(place / TRANSFORMER) if is_own else name, device=device)
+        return cls(encoder, settings, _head(place) if is_own else None, title or name)
+
+    def questions(self, texts: Sequence[str]) -> Floats:
+        """[texts, width] vectors of length 1."""
+        return self._vectors([self.settings.question_prefix + text for text in texts])
+
+    def passages(self, documents: Sequence[Document]) -> Floats:
+        """[documents, width] vectors of length 1, of title and abstract."""
+        prefix = self.settings.passage_prefix
+        return self._vectors([f"{prefix}{each.title} {each.abstract}" for each in documents])
+
+    def _vectors(self, texts: Sequence[str]) -> Floats:
+        room = min(self.settings.pieces, self._encoder.positions)
+        pieces = self._encoder.pieces([text[: room * CHARACTERS_A_PIECE] for text in texts])
+        inputs = [self._input(each, room) for each in pieces]
+        vectors = np.zeros((len(texts), self.width), dtype=np.float32)
+        with torch.inference_mode():
+            for batch in self._encoder.batches(inputs):
+                pooled = self._pooled([inputs[place] for place in batch])
+                if self._head is not None:
+                    matrix, added = self._head
+                    pooled = pooled @ matrix.to(pooled.device).T + added.to(pooled.device)
+                vectors[batch] = torch.nn.functional.normalize(pooled, dim=1).cpu().numpy()
+        return vectors
+
+    def _input(self, text: Pieced, room: int) -> EncoderInput:
+        special = self._encoder.positions - self._encoder.room
+        return self._encoder.single(Pieced(text.ids[: room - special], text.firsts))
+
+    def _pooled(self, inputs: Sequence[EncoderInput]) -> Tensor:
+        """[inputs, what is pooled] in single precision."""
+        layers: Layers = "all" if self.settings.pooling == "joined" else "last"
+        states, mask = self._encoder.outputs(inputs, layers)
+        if self.settings.pooling == "cls":
+            return states[-1][:, 0].float()
+        if self.settings.pooling == "mean":
+            return _mean(states[-1], mask)
+        return torch.cat([_mean(states[-1], mask), states[-1][:, 0].float(), _mean(states[0], mask)], dim=1)
+
+    def _fingerprint(self) -> str:
+        """SHA-256 of all that vectors depend on."""
+        digest = hashlib.sha256(self._encoder.fingerprint.encode())
+        digest.update(json.dumps(asdict(self.settings), sort_keys=True).encode())
+        for tensor in self._head or ():
+            digest.update(tensor.contiguous().numpy().tobytes())
+        return digest.hexdigest()
+
+
+def _mean(states: Tensor, mask: Tensor) -> Tensor:
+    """[inputs, width] the mean of the states where there are pieces."""
+    weights = mask.float() / mask.sum(dim=1, keepdim=True)
+    return torch.bmm(weights.unsqueeze(1), states.float()).squeeze(1)
+
+
+def _head(place: Path) -> tuple[Tensor, Tensor] | None:
+    if not (place / HEAD).is_file():
+        return None
+    try:
+        stored = load_file(place / HEAD)
+        return stored["matrix"].float(), stored["added"].float()
+    except (OSError, SafetensorError, KeyError) as error:
+        raise EncoderError(f"{place / HEAD}: cannot be read: {error}") from error
