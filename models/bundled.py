@@ -19,3 +19,14 @@ def folder_of(name_or_folder: str | Path) -> Path:
 def available() -> list[str]:
     """Names of the bundled rankers."""
     return sorted(path.parent.name for path in WEIGHTS.glob("*/config.json"))
+
+
+VECTOR_ENCODER = "meaning"
+"""The encoder of vectors that is used if none is named."""
+
+
+def vector_encoder(name_or_folder: str) -> str:
+    """The folder of the bundled encoder of vectors, given by its name; of any other, what is given."""
+    folder = WEIGHTS / name_or_folder
+    is_bundled = name_or_folder == VECTOR_ENCODER and (folder / "vectors.json").is_file()
+    return str(folder) if is_bundled else name_or_folder

@@ -96,7 +96,8 @@ class Vectors:
                     )
                 self._encoder = encoder
             encoder = self._encoder
-        return encoder.questions([text])[0]
+        vector: Floats = encoder.questions([text])[0]
+        return vector
 
 
 def found_by_both(

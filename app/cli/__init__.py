@@ -26,6 +26,7 @@ from bioqa.app.cli import (
     training,
     trec,
     updating,
+    vectors,
 )
 from bioqa.app.cli.console import Closed, NobodyReads, Output, echo, fail, say
 from bioqa.app.cli.failures import describe, trace
@@ -46,6 +47,7 @@ for command in (
     indexing.info,
     synonyms.synonyms,
     tokens.tokens,
+    vectors.vectors,
     answering.ask,
     explaining.explain,
     citing.cite,

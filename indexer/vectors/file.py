@@ -1,8 +1,8 @@
 """A file of vectors beside an index: one record of fixed length for each citation, in eight bits.
 
-After a header come records: PMID, digest of the text that was encoded, scale, checksum, and whole numbers from
--127 to 127, which times the scale are the vector. New records are appended, and of several with one PMID the
-last one counts. So a run that is killed loses no record that was written whole, and a citation that was
+After a header come records: PMID, digest of the text that was encoded, scale, checksum, and whole numbers
+from -127 to 127, which times the scale are the vector. New records are appended, and of several with one PMID
+the last one counts. So a run that is killed loses no record that was written whole, and a citation that was
 revised costs its own encoding alone. Numbers are little-endian. The file is mapped into memory.
 
 The header names the encoder by the hash of its weights: vectors of two encoders cannot be compared.

@@ -59,10 +59,10 @@ def write(
     folder: Path,
     progress: Callable[[int, int], None] = lambda done, encoded: None,
 ) -> Written:
-    """Write the vectors that are missing, of documents in ascending order of PMIDs, into their index's folder.
+    """Write the vectors that are missing into the folder of the documents' index.
 
-    ``progress`` is called with the numbers of citations done and of those encoded. Takes 40 bytes of memory a
-    citation. Raises VectorsError if the file cannot be written, or if another process is writing it.
+    ``progress`` is called with the numbers of citations done and of those encoded. Takes some
+    300 bytes of memory a citation. Raises VectorsError if the file cannot be written, or if another process is writing it.
     """
     path = folder / file_name(encoder)
     part = path.with_suffix(".part")
@@ -90,7 +90,7 @@ def _extend(
     encode: Encode,
     progress: Callable[[int, int], None],
 ) -> tuple[dict[int, int], int]:
-    """Append records of what is new or revised. Returns the digest of each PMID, and how many were encoded."""
+    """Append records of what is new or revised. Returns each PMID's digest, and how many were encoded."""
     known = _begin(path, encoder)
     wanted: dict[int, int] = {}
     remaining, encoded = iter(documents), 0

@@ -1,7 +1,7 @@
 """An encoder that makes one vector of a text: of a question, or of a citation's title and abstract.
 
-The vectors of a question and of what answers it point in about the same direction, whether or not they share a
-word. Any encoder can be used; what its vectors are made of is its folder's own matter (``settings_of``).
+The vectors of a question and of what answers it point in about the same direction, whether or not they share
+a word. Any encoder can be used; what its vectors are made of is its folder's own matter (``settings_of``).
 """
 
 import hashlib
@@ -95,7 +95,12 @@ class VectorEncoder:
 
     @classmethod
     def load(
-        cls, name: str, settings: VectorSettings | None = None, *, device: str = "auto", title: str | None = None
+        cls,
+        name: str,
+        settings: VectorSettings | None = None,
+        *,
+        device: str = "auto",
+        title: str | None = None,
     ) -> "VectorEncoder":
         """Load by folder, installed package or hub name. ``settings``: by default what the folder says of
         itself; ``title``: what to call it instead of ``name``. Raises EncoderError."""

@@ -1,0 +1,169 @@
+"""Candidates by words and by vectors: who is found, in what order, with which scores, under which filters."""
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from bioqa.app.answers import vectors as module
+from bioqa.app.answers.vectors import RANK_CONSTANT, Vectors, found_by_both, load_encoder
+from bioqa.bioasq.domain import Document
+from bioqa.indexer.medline.events import Delete
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
+from bioqa.indexer.search.tantivy.index import TantivyIndex
+from bioqa.indexer.vectors.file import EncoderRecord, VectorsError
+from bioqa.models.encoders.loading import EncoderError
+from bioqa.system.errors import BioqaError
+from tests.app.answers.meaning import ENCODER, RECORD, Concepts, indexed, with_vectors
+from tests.models.encoders.tiny import write_tiny
+
+
+def document(number: int, title: str, year: int | None = None) -> Document:
+    return Document(str(number), 1, title, "", None if year is None else date(year, 1, 1))
+
+
+DOCUMENTS = [
+    document(1, "Cardiac infarction", 2001),
+    document(2, "Heart attack in Malmö", 2002),
+    document(3, "Thrombosis", 2003),
+    document(4, "Gardens attack heart", 2004),
+    *(document(100 + n, f"Letter number{chr(97 + n % 26)} about gardens", 1990 + n % 20) for n in range(60)),
+]
+QUESTION = "heart attack"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[TantivyIndex]:
+    with indexed(tmp_path / "index", DOCUMENTS) as opened:
+        yield opened
+
+
+def pmids(index: TantivyIndex, vectors: Vectors, size: int = 5, filters: Filters = NO_FILTERS) -> list[str]:
+    found = found_by_both(index, vectors, QUESTION, QUESTION, size, filters)
+    assert found is not None
+    return [each.document.pmid for each in found.candidates]
+
+
+def test_without_vectors_there_is_nothing_to_fuse(index: TantivyIndex) -> None:
+    vectors = Vectors(index.beside, lambda record: ENCODER)
+    assert found_by_both(index, vectors, QUESTION, QUESTION, 10, NO_FILTERS) is None
+
+
+def test_what_shares_no_word_is_found_by_meaning(index: TantivyIndex) -> None:
+    found = found_by_both(index, with_vectors(index), QUESTION, QUESTION, 3, NO_FILTERS)
+    assert found is not None
+    by_pmid = {each.document.pmid: each for each in found.candidates}
+    assert set(by_pmid) == {"1", "2", "4"}
+    assert by_pmid["1"].score == 0
+    assert found.places["1"].words is None
+    assert found.places["1"].cosine == pytest.approx(1, abs=0.01)
+    words = {each.document.pmid: each.score for each in index.search(QUESTION, 10)}
+    assert by_pmid["2"].score == words["2"] > 0
+
+
+def test_scores_of_bm25_are_known_beyond_its_own_list(index: TantivyIndex) -> None:
+    """What words find at a later place keeps its score, though it is a candidate by vectors alone."""
+    found = found_by_both(index, with_vectors(index), "attack heart gardens", QUESTION, 2, NO_FILTERS)
+    assert found is not None
+    words = {each.document.pmid: each.score for each in index.search("attack heart gardens", 100)}
+    for each in found.candidates:
+        assert each.score == words.get(each.document.pmid, 0.0)
+
+
+def test_the_order_is_that_of_reciprocal_ranks(index: TantivyIndex) -> None:
+    found = found_by_both(index, with_vectors(index), QUESTION, QUESTION, 20, NO_FILTERS)
+    assert found is not None
+
+    def fused(pmid: str) -> float:
+        place = found.places[pmid]
+        return sum(1 / (RANK_CONSTANT + rank) for rank in (place.words, place.vectors) if rank)
+
+    order = [each.document.pmid for each in found.candidates]
+    assert order == sorted(order, key=lambda pmid: (-fused(pmid), int(pmid)))
+    assert len(order) == len(set(order)) == 20
+
+
+def test_vectors_alone(index: TantivyIndex) -> None:
+    found = found_by_both(index, with_vectors(index), QUESTION, QUESTION, 2, NO_FILTERS, words=False)
+    assert found is not None
+    assert [each.document.pmid for each in found.candidates] == ["1", "4"]
+    assert [found.places[pmid].vectors for pmid in ("1", "4")] == [1, 2]
+    assert found.candidates[1].score > 0
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "filters",
+    [
+        Filters(published_after=date(2001, 1, 1)),
+        Filters(published_before=date(2002, 1, 1)),
+        Filters(published_after=date(1990, 1, 1), published_before=date(1991, 1, 1)),
+        Filters(exclude_retracted=True),
+    ],
+)
+def test_filters_hold_in_both_stages_and_leave_no_list_empty(
+    index: TantivyIndex, monkeypatch: pytest.MonkeyPatch, share: float, filters: Filters
+) -> None:
+    """Whether the documents that pass are listed, or the closest ones are checked."""
+    monkeypatch.setattr(module, "LISTED_SHARE", share)
+    monkeypatch.setattr(module, "MOST_CHECKED", 7)
+    passing = set(map(str, index.pmids(filters)))
+    vectors = with_vectors(index)
+    found = pmids(index, vectors, 4, filters)
+    assert set(found) <= passing
+    assert len(found) == min(4, len(passing))
+    everything = pmids(index, vectors, 100, filters)
+    assert set(everything) == passing
+
+
+def test_a_filter_that_nothing_passes(index: TantivyIndex) -> None:
+    assert pmids(index, with_vectors(index), 4, Filters(types=("Review",))) == []
+
+
+def test_withdrawn_citations_give_way_to_others(index: TantivyIndex) -> None:
+    vectors = with_vectors(index)
+    index.apply([Delete("1"), Delete("4")])
+    index.commit()
+    found = pmids(index, vectors, 3)
+    assert not {"1", "4"} & set(found)
+    assert len(found) == 3
+
+
+def test_vectors_of_an_encoder_that_was_exchanged_are_refused(index: TantivyIndex) -> None:
+    with_vectors(index)
+
+    class Exchanged(Concepts):
+        hash = "34" * 32
+
+    vectors = Vectors(index.beside, lambda record: Exchanged())
+    with pytest.raises(
+        VectorsError, match="are not of the encoder that is now concepts: run `bioqa vectors`"
+    ):
+        found_by_both(index, vectors, QUESTION, QUESTION, 3, NO_FILTERS)
+
+
+def test_the_encoder_is_loaded_once(index: TantivyIndex) -> None:
+    with_vectors(index)
+    loaded: list[EncoderRecord] = []
+
+    def load(record: EncoderRecord) -> Concepts:
+        loaded.append(record)
+        return ENCODER
+
+    vectors = Vectors(index.beside, load)
+    for _ in range(3):
+        found_by_both(index, vectors, QUESTION, QUESTION, 3, NO_FILTERS)
+    assert loaded == [RECORD]
+
+
+def test_an_encoder_is_loaded_by_what_the_file_says(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    record = EncoderRecord(str(folder), "", 16, {"pooling": "cls", "question_prefix": "q ", "pieces": 20})
+    encoder = load_encoder(record)
+    assert encoder.questions(["a"]).shape == (1, 16)
+    assert encoder.hash != load_encoder(EncoderRecord(str(folder), "", 16, {"pooling": "mean"})).hash
+    with pytest.raises(BioqaError, match="settings of the encoder"):
+        load_encoder(EncoderRecord(str(folder), "", 16, {"size": 3}))
+    with pytest.raises(EncoderError, match="neither a folder nor"):
+        load_encoder(EncoderRecord("no-such-encoder", "", 16))
