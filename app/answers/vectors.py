@@ -5,11 +5,13 @@ by reciprocal ranks (Cormack et al., 2009): a document's place in each list coun
 scores and cosines have no common scale.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -21,6 +23,10 @@ from bioqa.indexer.search.wording import Wording
 from bioqa.indexer.vectors.beside import VectorsBeside
 from bioqa.indexer.vectors.file import EncoderRecord, Floats, Ints, Near, VectorFile, VectorsError
 from bioqa.system.errors import BioqaError
+
+log = logging.getLogger("bioqa")
+
+Retrieval = Literal["words", "vectors", "both"]
 
 RANK_CONSTANT = 60
 """Of reciprocal ranks, as in the paper: how little the first places count more than later ones."""
@@ -67,8 +73,10 @@ class Found:
     """Candidates of both lists, best first."""
 
     candidates: Sequence[Candidate]
-    places: Mapping[str, Place]
-    """By PMID, of each candidate."""
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """By PMID, of each candidate; empty if vectors were not used."""
+    problem: str | None = None
+    """Why vectors were not used, though there are some or they were asked for."""
 
 
 class Vectors:
@@ -85,10 +93,15 @@ class Vectors:
         return self._beside.current()
 
     def question(self, text: str, opened: VectorFile) -> Floats:
-        """The question's vector, by the encoder of the file. Raises VectorsError or what loading raises."""
+        """The question's vector, by the encoder of the file. Raises VectorsError."""
         with self._lock:
             if self._encoder is None or self._encoder.hash != opened.encoder.hash:
-                encoder = self._load(opened.encoder)
+                try:
+                    encoder = self._load(opened.encoder)
+                except VectorsError:
+                    raise
+                except BioqaError as error:
+                    raise VectorsError(f"vectors of {opened.encoder.name} cannot be used: {error}") from error
                 if encoder.hash != opened.encoder.hash:
                     raise VectorsError(
                         f"the vectors in {self._beside.folder} are not of the encoder that is now "
@@ -98,6 +111,41 @@ class Vectors:
             encoder = self._encoder
         vector: Floats = encoder.questions([text])[0]
         return vector
+
+
+def find(
+    index: SearchIndex, sought: str | Wording, text: str, size: int, filters: Filters, retrieval: Retrieval
+) -> Found:
+    """The ``size`` best candidates as ``retrieval`` has them found: by both words and vectors if the index
+    has vectors.
+
+    If vectors cannot be used, words alone decide, and the problem is said. Raises what the index raises.
+    """
+    vectors = None if retrieval == "words" else vectors_of(index)
+    problem = None
+    if vectors is not None:
+        try:
+            found = found_by_both(index, vectors, sought, text, size, filters, words=retrieval != "vectors")
+        except VectorsError as error:
+            problem = str(error)
+            log.warning("%s; candidates are found by words alone", problem)
+        else:
+            if found is not None:
+                return found
+    if retrieval == "vectors" and problem is None:
+        problem = f"the index {index.name} has no vectors: run `bioqa vectors`"
+    return Found(index.search(sought, size, filters), problem=problem)
+
+
+def vectors_of(index: SearchIndex) -> "Vectors | None":
+    """The vectors beside an index; None if it has no folder to have any in. One object for each folder."""
+    folder: Path | None = getattr(index, "beside", None)
+    return None if folder is None else _in_folder(folder)
+
+
+@cache
+def _in_folder(folder: Path) -> "Vectors":
+    return Vectors(folder, load_encoder)
 
 
 def found_by_both(
@@ -114,7 +162,7 @@ def found_by_both(
 
     ``sought``: what BM25 looks for; ``text``: what is encoded. Every candidate passes the filters, and has
     its score by BM25, which is 0 if it shares no word with what is sought. With ``words`` False vectors alone
-    decide. Raises BioqaError if the vectors cannot be used.
+    decide. Raises VectorsError if the vectors cannot be used, and what the index raises.
     """
     opened = vectors.current()
     if opened is None:

@@ -17,7 +17,9 @@ from bioqa.indexer import opening
 from bioqa.indexer.loading.ledger import LoadedFile
 from bioqa.indexer.loading.run import DEFAULT_WORKERS, LoadProgress, LoadReport, load, require_files
 from bioqa.indexer.loading.target import LoadTarget
-from bioqa.indexer.search.base import IndexStats
+from bioqa.indexer.search.base import IndexStats, SearchIndex
+from bioqa.indexer.vectors.beside import VectorsBeside
+from bioqa.indexer.vectors.file import VectorsError
 
 
 def index(
@@ -92,15 +94,31 @@ def info(
     if check:
         say(f"files with the right checksum: {opening.check(index_location(settings))}")
     with closing(open_index(settings)) as opened:
-        stats = opened.stats()
+        stats, vectors = opened.stats(), _vectors(opened)
     entries = opening.ledger(index_location(settings), settings.access())
     if json:
-        print_json({**asdict(stats), "files": [asdict(entry) for entry in entries]})
+        files = [asdict(entry) for entry in entries]
+        print_json({**asdict(stats), "vectors": vectors, "files": files})
     else:
-        _print_info(index_location(settings), stats, entries)
+        _print_info(index_location(settings), stats, entries, vectors)
 
 
-def _print_info(place: str, stats: IndexStats, entries: tuple[LoadedFile, ...]) -> None:
+def _vectors(opened: SearchIndex) -> dict[str, object] | None:
+    """What is known of the vectors beside the index; None if there are none."""
+    folder = getattr(opened, "beside", None)
+    try:
+        file = None if folder is None else VectorsBeside(folder).current()
+    except VectorsError as error:
+        return {"problem": str(error)}
+    if file is None:
+        return None
+    encoder = file.encoder
+    return {"encoder": encoder.name, "hash": encoder.hash, "width": encoder.width, "citations": len(file)}
+
+
+def _print_info(
+    place: str, stats: IndexStats, entries: tuple[LoadedFile, ...], vectors: Mapping[str, object] | None
+) -> None:
     lines = {
         "index": f"{stats.name} ({place})",
         "documents": (
@@ -109,6 +127,7 @@ def _print_info(place: str, stats: IndexStats, entries: tuple[LoadedFile, ...]) 
         ),
         "size": f"{stats.size_bytes / 1e6:,.1f} MB",
         "parts joined by": repr(stats.joiner),
+        "vectors": _of_vectors(vectors),
         "files": f"{len(entries)}, with {sum(e.records for e in entries):,} records",
     }
     for name, value in lines.items():
@@ -119,3 +138,11 @@ def _print_info(place: str, stats: IndexStats, entries: tuple[LoadedFile, ...]) 
             f"deletions {entry.deleted:,}, stale {entry.stale:,}, skipped {sum(entry.skipped.values()):,}, "
             f"rejected {sum(entry.rejected.values()):,}"
         )
+
+
+def _of_vectors(vectors: Mapping[str, object] | None) -> str:
+    if vectors is None:
+        return "none: questions find by their words alone"
+    if "problem" in vectors:
+        return f"cannot be used: {vectors['problem']}"
+    return f"{vectors['citations']:,}, of {vectors['width']} numbers, by {vectors['encoder']}"

@@ -61,8 +61,8 @@ def write(
 ) -> Written:
     """Write the vectors that are missing into the folder of the documents' index.
 
-    ``progress`` is called with the numbers of citations done and of those encoded. Takes some
-    300 bytes of memory a citation. Raises VectorsError if the file cannot be written, or if another process is writing it.
+    ``progress`` is called with the numbers of citations done and of those encoded. Takes some 300 bytes of
+    memory a citation. Raises VectorsError if the file cannot be written, or if another process is writing it.
     """
     path = folder / file_name(encoder)
     part = path.with_suffix(".part")
