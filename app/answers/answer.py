@@ -172,6 +172,8 @@ class Answer:
     would be found without it."""
     explanation: Explanation | None = None
     """Of the article that was to be explained; None if documents are only listed."""
+    by_words: str | None = None
+    """Reason why words alone found the candidates, though vectors were to be used; None normally."""
 
     @property
     def documents(self) -> tuple[AnswerDocument, ...]:

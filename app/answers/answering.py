@@ -19,6 +19,7 @@ from bioqa.app.answers.explaining import (
 )
 from bioqa.app.answers.facets import Facets, facets_of
 from bioqa.app.answers.question import DEFAULT_OPTIONS, ExplainOptions, Options
+from bioqa.app.answers.vectors import Found, find, may_have_vectors
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.indexer.medline.packed import DamagedMetadata
@@ -122,6 +123,8 @@ class Retrieved:
     facets: Facets | None = None
     emptied: tuple[LeftOut, ...] = ()
     explaining: Explaining | None = None
+    by_words: str | None = None
+    """Why words alone found the candidates, though vectors were to be used."""
 
     @property
     def item(self) -> tuple[str, Sequence[Candidate]]:
@@ -181,9 +184,14 @@ def _search(
 def _find(index: SearchIndex, question: Question, options: Options, filters: Filters, text: str) -> Retrieved:
     """The candidates for a text."""
     query = _read(index, text, options)
-    candidates = index.search(query.wording, _most(options), filters)
-    retrieved = _retrieved(index, question, options, filters, candidates, query)
-    return _explained(index, retrieved, filters, query)
+    found = _candidates(index, query, text, options, filters)
+    retrieved = _retrieved(index, question, options, filters, found.candidates, query)
+    return replace(_explained(index, retrieved, filters, query), by_words=found.problem)
+
+
+def _candidates(index: SearchIndex, query: "_Query", text: str, options: Options, filters: Filters) -> Found:
+    retrieval = "words" if options.literal else options.retrieval
+    return find(index, query.wording, text.strip(), _most(options), filters, retrieval)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +392,7 @@ def _answer(
         next_offset=retrieved.next_offset,
         facets=retrieved.facets,
         emptied=retrieved.emptied,
+        by_words=retrieved.by_words,
         explanation=_explanation(ranker, retrieved, calibration),
     )
 
@@ -441,15 +450,29 @@ class Answerer:
         begun, filters = time.perf_counter(), options.as_filters()
         with _index_errors(self.index):
             queries = [_read(self.index, question.body, options) for question in questions]
-            wordings = [query.wording for query in queries]
-            found = self.index.search_many(wordings, _most(options), filters)
+            found = self._found(questions, queries, options, filters)
             retrieved = [
-                _retrieved(self.index, question, options, filters, candidates, query)
-                for question, candidates, query in zip(questions, found, queries, strict=True)
+                replace(
+                    _retrieved(self.index, question, options, filters, own.candidates, query),
+                    by_words=own.problem,
+                )
+                for question, own, query in zip(questions, found, queries, strict=True)
             ]
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
         for question_retrieved in retrieved:
             yield rank_and_select(self.ranker, [replace(question_retrieved, retrieve_ms=share)])[0]
+
+    def _found(
+        self, questions: Sequence[Question], queries: Sequence[_Query], options: Options, filters: Filters
+    ) -> list[Found]:
+        if may_have_vectors(self.index):
+            return [
+                _candidates(self.index, query, question.body, options, filters)
+                for question, query in zip(questions, queries, strict=True)
+            ]
+        # In as few requests as a server allows.
+        wordings = [query.wording for query in queries]
+        return [Found(own) for own in self.index.search_many(wordings, _most(options), filters)]
 
 
 @contextmanager

@@ -5,6 +5,7 @@ Rankers are imported inside functions: torch takes seconds to import, which ``bi
 
 from pathlib import Path
 
+from bioqa.app.answers import vectors
 from bioqa.app.answers.answering import Answerer, Ranker, read_stored_tokens
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Document, Sentence
@@ -52,6 +53,8 @@ def load_rankers(settings: Settings, processes: int = 1) -> list[Ranker]:
             raise BioqaError(f"rankers are served by name, but two of {', '.join(places)} are called {name}")
         loaded[name] = _beside_index(_load(place, settings, processes), settings)
         warm_up(loaded[name])
+    if settings.index is not None and not is_url(settings.index):
+        vectors.warm_up(folder_path(settings.index))
     return [*loaded.values()]
 
 

@@ -25,6 +25,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from bioqa.app.answers.vectors import Retrieval
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import DEFAULT_DOCUMENTS, DEFAULT_SNIPPETS
 from bioqa.bioasq.trec import pmid as pmid_in
@@ -281,6 +282,13 @@ class Options(NullIsDefault):
             "synonyms, and no corrections of misspelt words."
         ),
     ] = False
+    retrieval: Annotated[
+        Retrieval,
+        Field(
+            description="How documents are found: by their words, by vectors of their meaning, or by both. "
+            "An index without vectors is searched by words; so is any with literal."
+        ),
+    ] = "both"
     weak_snippets: Annotated[
         StrictBool,
         Field(
@@ -337,7 +345,7 @@ FILTERS = tuple(field.name for field in fields(Filters) if field.name in Options
 """The options that are filters."""
 
 OF_EXPLANATIONS = tuple(name for name in Options.model_fields if name not in ("order", "offset", "facets"))
-OF_TEST_SETS = (*FILTERS, "candidates", "literal", "weak_snippets")
+OF_TEST_SETS = (*FILTERS, "candidates", "literal", "retrieval", "weak_snippets")
 """A submission has at most ten documents and snippets a question, by relevance, and no notation."""
 
 

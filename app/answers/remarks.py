@@ -14,6 +14,7 @@ from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 Kind = Literal[
     "confidence",
     "degraded",
+    "by_words",
     "nothing",
     "emptied",
     "searched",
@@ -34,10 +35,10 @@ class Remark:
     __pydantic_config__ = DESCRIBED_BY_DOCSTRINGS
 
     kind: Kind
-    """What it is about: confidence (whether the answer answers), degraded (BM25 replaced the ranker), nothing
-    or emptied (why there is no document), searched, corrected, expanded, literal, cut_short, condensed
-    (what was searched for), truncated, uncalibrated (what scores mean), further (there are more), found (how
-    many candidates were read)."""
+    """What it is about: confidence (whether the answer answers), degraded (BM25 replaced the ranker),
+    by_words (vectors could not be used), nothing or emptied (why there is no document), searched, corrected,
+    expanded, literal, cut_short, condensed (what was searched for), truncated, uncalibrated (what scores
+    mean), further (there are more), found (how many candidates were read)."""
     text: str
     """One or more sentences."""
 
@@ -52,6 +53,8 @@ def _remarks(answer: Answer) -> Iterator[tuple[Kind, str]]:
         yield "confidence", answer.confidence.caution
     if answer.degraded:
         yield "degraded", f"{answer.degraded[:1].upper()}{answer.degraded[1:]}."
+    if answer.by_words:
+        yield "by_words", f"Documents were found by words alone: {answer.by_words}."
     if not answer.documents:
         yield from _nothing(answer)
     yield from _reading(answer)

@@ -6,7 +6,9 @@ scores and cosines have no common scale.
 """
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -25,6 +27,9 @@ from bioqa.indexer.vectors.file import EncoderRecord, Floats, Ints, Near, Vector
 from bioqa.system.errors import BioqaError
 
 log = logging.getLogger("bioqa")
+
+RETRY_S = 60.0
+"""After so long an encoder that could not be loaded is tried again."""
 
 Retrieval = Literal["words", "vectors", "both"]
 
@@ -87,6 +92,8 @@ class Vectors:
         self._load = load
         self._lock = Lock()
         self._encoder: QuestionEncoder | None = None
+        self._failed: tuple[EncoderRecord, str, float] | None = None
+        """What could not be loaded, why, and when."""
 
     def current(self) -> VectorFile | None:
         """The file, if there is one. Raises VectorsError."""
@@ -96,21 +103,27 @@ class Vectors:
         """The question's vector, by the encoder of the file. Raises VectorsError."""
         with self._lock:
             if self._encoder is None or self._encoder.hash != opened.encoder.hash:
-                try:
-                    encoder = self._load(opened.encoder)
-                except VectorsError:
-                    raise
-                except BioqaError as error:
-                    raise VectorsError(f"vectors of {opened.encoder.name} cannot be used: {error}") from error
-                if encoder.hash != opened.encoder.hash:
-                    raise VectorsError(
-                        f"the vectors in {self._beside.folder} are not of the encoder that is now "
-                        f"{opened.encoder.name}: run `bioqa vectors`"
-                    )
-                self._encoder = encoder
+                self._encoder = self._loaded(opened.encoder)
             encoder = self._encoder
         vector: Floats = encoder.questions([text])[0]
         return vector
+
+    def _loaded(self, record: EncoderRecord) -> QuestionEncoder:
+        # Loading takes seconds, also where it fails in the end.
+        if self._failed and self._failed[0] == record and time.monotonic() < self._failed[2] + RETRY_S:
+            raise VectorsError(self._failed[1])
+        try:
+            encoder = self._load(record)
+            if encoder.hash == record.hash:
+                return encoder
+            problem = (
+                f"the vectors in {self._beside.folder} are not of the encoder that is now {record.name}: "
+                "run `bioqa vectors`"
+            )
+        except BioqaError as error:
+            problem = f"vectors of {record.name} cannot be used: {error}"
+        self._failed = record, problem, time.monotonic()
+        raise VectorsError(problem)
 
 
 def find(
@@ -137,15 +150,33 @@ def find(
     return Found(index.search(sought, size, filters), problem=problem)
 
 
+def may_have_vectors(index: SearchIndex) -> bool:
+    """Whether the index has a place for vectors, as one on a server has not."""
+    return getattr(index, "beside", None) is not None
+
+
 def vectors_of(index: SearchIndex) -> "Vectors | None":
     """The vectors beside an index; None if it has no folder to have any in. One object for each folder."""
     folder: Path | None = getattr(index, "beside", None)
-    return None if folder is None else _in_folder(folder)
+    return None if folder is None else vectors_in(folder.resolve())
 
 
 @cache
-def _in_folder(folder: Path) -> "Vectors":
+def vectors_in(folder: Path) -> "Vectors":
+    """The vectors in a folder; one object for each folder."""
     return Vectors(folder, load_encoder)
+
+
+def warm_up(folder: Path) -> None:
+    """Load the encoder of a folder's vectors, if it has any, so that no client waits for it.
+
+    If they cannot be used, each answer says so.
+    """
+    vectors = vectors_in(folder.resolve())
+    with suppress(VectorsError):
+        opened = vectors.current()
+        if opened is not None:
+            vectors.question("Is metformin better than placebo?", opened)
 
 
 def found_by_both(

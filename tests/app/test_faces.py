@@ -190,6 +190,7 @@ def remarkable(answerer: Answerer) -> list[Answer]:
             answer,
             confidence=Confidence(0.04, "unlikely"),
             degraded="the ranker failed",
+            by_words="the vectors are damaged",
             condensed="metformin placebo",
             truncated_sentences=2,
             reading=reading,

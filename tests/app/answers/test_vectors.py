@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from bioqa.app.answers import vectors as module
-from bioqa.app.answers.vectors import RANK_CONSTANT, Vectors, found_by_both, load_encoder
-from bioqa.bioasq.domain import Document
+from bioqa.app.answers.answering import Answerer
+from bioqa.app.answers.question import Options
+from bioqa.app.answers.remarks import remarks
+from bioqa.app.answers.vectors import RANK_CONSTANT, Vectors, find, found_by_both, load_encoder
+from bioqa.bioasq.domain import Document, Question
 from bioqa.indexer.medline.events import Delete
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.tantivy.index import TantivyIndex
@@ -16,6 +19,7 @@ from bioqa.indexer.vectors.file import EncoderRecord, VectorsError
 from bioqa.models.encoders.loading import EncoderError
 from bioqa.system.errors import BioqaError
 from tests.app.answers.meaning import ENCODER, RECORD, Concepts, indexed, with_vectors
+from tests.app.rankers import LexicalRanker
 from tests.models.encoders.tiny import write_tiny
 
 
@@ -167,3 +171,63 @@ def test_an_encoder_is_loaded_by_what_the_file_says(tmp_path: Path) -> None:
         load_encoder(EncoderRecord(str(folder), "", 16, {"size": 3}))
     with pytest.raises(EncoderError, match="neither a folder nor"):
         load_encoder(EncoderRecord("no-such-encoder", "", 16))
+
+
+def test_an_encoder_that_cannot_be_loaded_is_not_tried_for_every_question(index: TantivyIndex) -> None:
+    with_vectors(index)
+    tried: list[EncoderRecord] = []
+
+    def load(record: EncoderRecord) -> Concepts:
+        tried.append(record)
+        raise EncoderError("there is no such encoder")
+
+    vectors = Vectors(index.beside, load)
+    for _ in range(3):
+        with pytest.raises(VectorsError, match="vectors of concepts cannot be used: there is no such"):
+            found_by_both(index, vectors, QUESTION, QUESTION, 3, NO_FILTERS)
+    assert len(tried) == 1
+
+
+# Answers
+
+
+@pytest.fixture
+def answerer(index: TantivyIndex, monkeypatch: pytest.MonkeyPatch) -> Answerer:
+    vectors = with_vectors(index)
+    monkeypatch.setattr(module, "vectors_in", lambda folder: vectors)
+    return Answerer(index, LexicalRanker())
+
+
+def found(answerer: Answerer, **options: object) -> set[str]:
+    answer = answerer.answer(Question("q", QUESTION), Options(**options))  # type: ignore[arg-type]
+    return {each.pmid for each in answer.documents}
+
+
+def test_answers_are_found_by_both_unless_words_or_vectors_are_asked_for(answerer: Answerer) -> None:
+    assert "1" in found(answerer)
+    assert found(answerer, retrieval="words") == {"2", "4"}
+    assert found(answerer, literal=True) == {"2", "4"}
+    assert found(answerer, retrieval="vectors", candidates=2) == {"1", "4"}
+    (many,) = answerer.answers([Question("q", QUESTION)])
+    assert "1" in {each.pmid for each in many.documents}
+
+
+def test_what_a_damaged_file_leaves_is_found_by_words_and_said(
+    index: TantivyIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (index.beside / "vectors-00000000.bin").write_bytes(b"rubbish")
+    answer = Answerer(index, LexicalRanker()).answer(Question("q", QUESTION))
+    assert {each.pmid for each in answer.documents} == {"2", "4"}
+    assert answer.by_words is not None
+    assert "no vectors that this bioqa can read" in answer.by_words
+    assert "by_words" in {remark.kind for remark in remarks(answer)}
+
+
+def test_an_index_without_vectors_is_searched_by_words(index: TantivyIndex) -> None:
+    answerer = Answerer(index, LexicalRanker())
+    answer = answerer.answer(Question("q", QUESTION))
+    assert {each.pmid for each in answer.documents} == {"2", "4"}
+    assert answer.by_words is None
+    asked = answerer.answer(Question("q", QUESTION), Options(retrieval="vectors"))
+    assert asked.by_words == "the index index has no vectors: run `bioqa vectors`"
+    assert find(index, QUESTION, QUESTION, 10, NO_FILTERS, "both").candidates == index.search(QUESTION, 10)
