@@ -116,9 +116,12 @@ def http_app(server: MCPServer[Any], settings: Settings, allowed_hosts: Collecti
     It has the service's limits, and its keys if there are any. Raises BioqaError for a wrong file of keys.
     """
     # The package's own check of names knows no addresses and does not say what to do. The tools keep no
-    # state, so there are no sessions, which anybody could open until there is no place for others.
+    # state, so there are no sessions, which anybody could open until there is no place for others. Nothing is
+    # streamed: a response is one JSON text, which cannot end before it has begun.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    app: ASGIApp = server.streamable_http_app(stateless_http=True, transport_security=unchecked)
+    app: ASGIApp = server.streamable_http_app(
+        stateless_http=True, json_response=True, transport_security=unchecked
+    )
     most = settings.max_body_bytes
     app = BodyLimit(app, most, {}, BodiesInFlight(TOGETHER * most, TOGETHER // 2 * most))
     if settings.rate_per_minute or settings.api_keys_file:
