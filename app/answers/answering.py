@@ -19,7 +19,7 @@ from bioqa.app.answers.explaining import (
 )
 from bioqa.app.answers.facets import Facets, facets_of
 from bioqa.app.answers.question import DEFAULT_OPTIONS, ExplainOptions, Options
-from bioqa.app.answers.vectors import Found, find, may_have_vectors
+from bioqa.app.answers.vectors import Found, asks_words_alone, find
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.indexer.medline.packed import DamagedMetadata
@@ -465,14 +465,14 @@ class Answerer:
     def _found(
         self, questions: Sequence[Question], queries: Sequence[_Query], options: Options, filters: Filters
     ) -> list[Found]:
-        if may_have_vectors(self.index):
-            return [
-                _candidates(self.index, query, question.body, options, filters)
-                for question, query in zip(questions, queries, strict=True)
-            ]
-        # In as few requests as a server allows.
-        wordings = [query.wording for query in queries]
-        return [Found(own) for own in self.index.search_many(wordings, _most(options), filters)]
+        if options.literal or asks_words_alone(self.index, options.retrieval):
+            # In as few requests as a server allows.
+            wordings = [query.wording for query in queries]
+            return [Found(own) for own in self.index.search_many(wordings, _most(options), filters)]
+        return [
+            _candidates(self.index, query, question.body, options, filters)
+            for question, query in zip(questions, queries, strict=True)
+        ]
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filtering.conditions import AnyOf, HasPmid
 from bioqa.indexer.search.filtering.filters import Filters
 from bioqa.indexer.search.wording import Wording
-from bioqa.indexer.vectors.beside import VectorsBeside
+from bioqa.indexer.vectors.beside import PATTERN, VectorsBeside
 from bioqa.indexer.vectors.file import EncoderRecord, Floats, Ints, Near, VectorFile, VectorsError
 from bioqa.system.errors import BioqaError
 
@@ -153,9 +153,11 @@ def find(
     return Found(index.search(sought, size, filters), problem=problem)
 
 
-def may_have_vectors(index: SearchIndex) -> bool:
-    """Whether the index has a place for vectors, as one on a server has not."""
-    return getattr(index, "beside", None) is not None
+def asks_words_alone(index: SearchIndex, retrieval: Retrieval) -> bool:
+    """Whether there is nothing to do with vectors: none are wanted, or there are none and nobody insists."""
+    folder: Path | None = getattr(index, "beside", None)
+    has_vectors = folder is not None and any(folder.glob(PATTERN))
+    return retrieval == "words" or (retrieval == "both" and not has_vectors)
 
 
 def vectors_of(index: SearchIndex) -> "Vectors | None":

@@ -98,8 +98,12 @@ def world(run: Run, tmp_path: Path, index_folder: Path, monkeypatch: pytest.Monk
     return run
 
 
+ELSEWHERE = {"bioqa vectors"}
+"""It would write beside the index that all tests share, and change its answers: test_vectors.py."""
+
+
 def test_every_command_is_here() -> None:
-    assert {f"bioqa {name}" for name in ARGUMENTS} == set(COMMANDS)
+    assert {f"bioqa {name}" for name in ARGUMENTS} | ELSEWHERE == set(COMMANDS)
 
 
 PRINTING = (
