@@ -60,8 +60,10 @@ class Index:
         return self.documents([pmid]).get(pmid)
 
     def documents(self, pmids: Iterable[str]) -> dict[str, Document]:
-        """Those of the documents that are in the index, by PMID."""
-        return dict(self._opened.get([*pmids]))
+        """Those of the documents that are in the index, by PMID, in the order of the PMIDs."""
+        wanted = [*pmids]
+        documents = self._opened.get(wanted)
+        return {pmid: documents[pmid] for pmid in wanted if pmid in documents}
 
     def close(self) -> None:
         self._opened.close()
