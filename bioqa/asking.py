@@ -96,7 +96,7 @@ def with_options(
             given = inspect.Signature(_positional(first)).bind(*positional, **_taken(named, first))
             question, index, ranker = (*given.args, None)[:3]
             options = read(cast("type[Options]", model), named)
-            return answer(question, _index(index), _ranker(ranker), options.ready(load_settings().candidates))
+            return answer(question, _index(index), _ranker(ranker), options.ready(_default_candidates()))
 
         options = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default)

@@ -190,8 +190,7 @@ def _find(index: SearchIndex, question: Question, options: Options, filters: Fil
 
 
 def _candidates(index: SearchIndex, query: "_Query", text: str, options: Options, filters: Filters) -> Found:
-    retrieval = "words" if options.literal else options.retrieval
-    return find(index, query.wording, text.strip(), _most(options), filters, retrieval)
+    return find(index, query.wording, text.strip(), _most(options), filters, options.found_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,7 +464,7 @@ class Answerer:
     def _found(
         self, questions: Sequence[Question], queries: Sequence[_Query], options: Options, filters: Filters
     ) -> list[Found]:
-        if options.literal or asks_words_alone(self.index, options.retrieval):
+        if asks_words_alone(self.index, options.found_by):
             # In as few requests as a server allows.
             wordings = [query.wording for query in queries]
             return [Found(own) for own in self.index.search_many(wordings, _most(options), filters)]

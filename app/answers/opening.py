@@ -26,6 +26,17 @@ def index_location(settings: Settings) -> str:
     return settings.index
 
 
+def index_folder(settings: Settings, what: str) -> Path:
+    """Return the folder of an index that ``what`` ("tokens", say) is a file beside. Raises BioqaError."""
+    where = index_location(settings)
+    if is_url(where):
+        raise BioqaError(
+            f"{where} is in Elasticsearch, and {what} are a file in an index's folder; "
+            "Elasticsearch has no place for them yet"
+        )
+    return folder_path(where)
+
+
 def open_index(settings: Settings) -> SearchIndex:
     return opening.open_index(index_location(settings), settings.access())
 

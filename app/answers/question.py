@@ -302,6 +302,11 @@ class Options(NullIsDefault):
         """How many documents are ranked together."""
         return self.candidates or DEFAULT_CANDIDATES
 
+    @property
+    def found_by(self) -> Retrieval:
+        """What finds the candidates: who asks literally wants words alone."""
+        return "words" if self.literal else self.retrieval
+
     def as_filters(self) -> Filters:
         """Raises FilterError for filters that contradict each other, or name what there is not."""
         return Filters(**{name: getattr(self, name) for name in FILTERS})

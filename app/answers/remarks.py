@@ -49,13 +49,13 @@ def remarks(answer: Answer) -> tuple[Remark, ...]:
 
 
 def _remarks(answer: Answer) -> Iterator[tuple[Kind, str]]:
-    if answer.documents and answer.confidence and answer.confidence.caution:
+    if answer.ranked_documents and answer.confidence and answer.confidence.caution:
         yield "confidence", answer.confidence.caution
     if answer.degraded:
         yield "degraded", f"{answer.degraded[:1].upper()}{answer.degraded[1:]}."
     if answer.by_words:
         yield "by_words", f"Documents were found by words alone: {answer.by_words}."
-    if not answer.documents:
+    if not answer.ranked_documents:
         yield from _nothing(answer)
     yield from _reading(answer)
     if answer.condensed:
@@ -63,11 +63,11 @@ def _remarks(answer: Answer) -> Iterator[tuple[Kind, str]]:
     if answer.truncated_sentences:
         count = answer.truncated_sentences
         yield "truncated", f"The ranker read {count} long sentence{'s' if count > 1 else ''} only in part."
-    if answer.documents and not answer.calibrated and not answer.is_listed:
+    if answer.ranked_documents and not answer.calibrated and not answer.is_listed:
         yield "uncalibrated", "Scores are no probabilities: they are comparable within this answer only."
     if answer.next_offset is not None:
         yield "further", f"There are further documents, from offset {answer.next_offset} on."
-    if answer.documents and not answer.is_listed:
+    if answer.ranked_documents and not answer.is_listed:
         yield "found", f"The ranker read {answer.candidates} candidates."
 
 

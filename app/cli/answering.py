@@ -82,7 +82,7 @@ def print_answer(answer: Answer) -> None:
         if remark.kind not in AFTERWARDS:
             out.print(Text(remark.text, style=STYLES.get(remark.kind, "")), soft_wrap=True)
     for document in answer.documents:
-        if document is answer.documents[0] or document.rank == answer.options.offset + 1:
+        if document.rank == answer.options.offset + 1:
             out.print(Text("\nDocuments", style="underline"))
         published = f" ({document.published})" if document.published else ""
         title = f"{_mark(document.document)}{document.title}{published}"

@@ -1,10 +1,9 @@
 """The command ``bioqa tokens``."""
 
-from bioqa.app.answers.opening import index_location, load_ranker
+from bioqa.app.answers.opening import index_folder, load_ranker
 from bioqa.app.cli.console import progress, say
 from bioqa.app.cli.options import IndexOption, RankerOption
 from bioqa.app.settings import load_settings
-from bioqa.indexer.search.elastic.address import folder_path, is_url
 from bioqa.system.errors import BioqaError
 
 
@@ -21,13 +20,7 @@ def tokens(index: IndexOption = None, ranker: RankerOption = None) -> None:
     from bioqa.models.text.stored_tokens import store
 
     settings = load_settings(index=index, ranker=ranker)
-    where = index_location(settings)
-    if is_url(where):
-        raise BioqaError(
-            f"{where} is in Elasticsearch, and tokens are a file in an index's folder; "
-            "Elasticsearch has no place for them yet"
-        )
-    folder = folder_path(where)
+    folder = index_folder(settings, "tokens")
     with TantivyIndex.open(current_folder(folder), folder) as opened:
         total = opened.stats().documents
         loaded = load_ranker(settings)

@@ -5,13 +5,11 @@ from typing import Annotated
 
 import typer
 
-from bioqa.app.answers.opening import index_location
+from bioqa.app.answers.opening import index_folder
 from bioqa.app.cli.console import progress, say
 from bioqa.app.cli.options import DeviceOption, IndexOption
 from bioqa.app.settings import load_settings
-from bioqa.indexer.search.elastic.address import folder_path, is_url
 from bioqa.models.bundled import VECTOR_ENCODER
-from bioqa.system.errors import BioqaError
 
 
 def vectors(
@@ -54,13 +52,7 @@ def vectors(
     from bioqa.indexer.search.tantivy.index import TantivyIndex
 
     settings = load_settings(index=index, device=device)
-    where = index_location(settings)
-    if is_url(where):
-        raise BioqaError(
-            f"{where} is in Elasticsearch, and vectors are a file in an index's folder; "
-            "Elasticsearch has no place for them yet"
-        )
-    folder = folder_path(where)
+    folder = index_folder(settings, "vectors")
     changes = {"pooling": pooling, "question_prefix": prompt, "pieces": pieces}
     with TantivyIndex.open(current_folder(folder), folder) as opened:
         total, began = opened.stats().documents, time.monotonic()

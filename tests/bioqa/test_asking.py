@@ -171,3 +171,11 @@ def test_what_cannot_be_asked(index: bioqa.Index, question: Any, options: Any, s
 def test_what_cannot_be_loaded(options: Any, said: str) -> None:
     with pytest.raises(bioqa.BioqaError, match=said):
         bioqa.load_ranker(**options)
+
+
+def test_settings_are_read_once_not_for_each_question(
+    index: bioqa.Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = bioqa.ask(QUESTION, index, LexicalRanker())
+    monkeypatch.setattr("bioqa.asking.load_settings", None)
+    assert bioqa.ask(QUESTION, index, LexicalRanker()).documents == first.documents
