@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -45,7 +46,10 @@ from bioqa.models.reranker import Reranker
 from bioqa.models.text.words import STOP_WORDS
 
 MOST_WORDS = 15
-"""Words of a question that are left out one by one: the ranker runs once for each."""
+"""Words of a question that are left out one by one: the ranker reads the document once for each."""
+
+MOST_READ = 1_500
+"""Candidates that the ranker reads once more, for the document's rank without a word."""
 
 SHOWN_SENTENCES = 3
 
@@ -77,7 +81,7 @@ def explain_ranking(
             features, additive, swaps = _features(ranker, question, candidates, place, ranking, last)
         # An encoder would read all candidates once for each word.
         if not (isinstance(ranker, Reranker) and ranker.reads_pieces):
-            words = tuple(_words(ranker, question, candidates, pmid, ranked.score))
+            words = tuple(_words(ranker, question, candidates, place, ranked.score))
     explained = RankerExplanation(
         ranker.name,
         ranked.score,
@@ -166,15 +170,22 @@ def _cascade_parts(ranker: Cascade, ranked: RankedDocument, first: RankedDocumen
 
 
 def _words(
-    ranker: Any, question: str, candidates: Sequence[Candidate], pmid: str, score: float
+    ranker: Any, question: str, candidates: Sequence[Candidate], place: int, score: float
 ) -> list[WordEffect]:
-    """The largest effects first."""
+    """The largest effects first. Of many candidates only they have ranks: a score does not depend on other
+    candidates, but a rank needs all of theirs."""
+    document = candidates[place]
+    pmid = document.document.pmid
     effects = []
     for word in _content_words(question):
         without = re.sub(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", " ", question, flags=re.IGNORECASE)
-        rank, ranked = _find(ranker.rank(without, candidates), pmid)
-        effects.append(WordEffect(word, score - ranked.score, rank))
-    return sorted(effects, key=lambda effect: -abs(effect.effect))
+        effects.append((score - ranker.rank(without, [document]).documents[0].score, word, without))
+    effects.sort(key=lambda effect: -abs(effect[0]))
+    ranks = [
+        _find(ranker.rank(without, candidates), pmid)[0]
+        for *_, without in effects[: MOST_READ // len(candidates)]
+    ]
+    return [WordEffect(word, effect, rank) for (effect, word, _), rank in zip_longest(effects, ranks)]
 
 
 def _content_words(question: str) -> list[str]:

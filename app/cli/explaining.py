@@ -84,7 +84,8 @@ def _of_ranker(explanation: Explanation) -> Iterator[str]:
             sums = "they add up to it" if ranker.words_additive else "they do not add up"
             yield f"  Effects on the score, each word left out of the question ({sums}):"
         yield from (
-            f"  {each.effect:+9.3f}  {each.word} (without it number {each.rank})" for each in ranker.words
+            f"  {word.effect:+9.3f}  {word.word}" + (f" (without it number {word.rank})" if word.rank else "")
+            for word in ranker.words
         )
         ranker = ranker.first
         if ranker is not None:

@@ -30,6 +30,9 @@ SHORT = {name: option_names(name, field)[0] for name, field in Options.model_fie
 LABELS = {name: named(Options.model_fields[name]).label for name in FILTERS}
 """What is said of a filter that is set."""
 
+MOST_LINKED = 100_000
+"""Characters of the links that take a filter away: each repeats all others."""
+
 FLAGS = tuple(name for name in FILTERS if Options.model_fields[name].annotation is bool)
 LISTS = tuple(name for name in FILTERS if takes_many(Options.model_fields[name]))
 
@@ -76,14 +79,20 @@ class SearchForm(Options):
             default = tuple(other for other in getattr(self, option) if other != value)
         return self.narrowed(**{option: default})
 
-    def chosen(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the filters that are set: what to say of each, its value, and the query without it."""
+    def filters_set(self) -> Iterator[tuple[str, str, str | None]]:
+        """Yield the filters that are set: what to say of each, its value, and the query without it, or None
+        where it would make the page too large."""
+        links = MOST_LINKED // len(self.address())
         for name, label in LABELS.items():
             value = getattr(self, name)
-            if isinstance(value, tuple):
-                yield from ((label, chosen, self.without(name, chosen)) for chosen in value)
-            elif value:
-                yield label, "" if value is True else str(value), self.without(name)
+            values = value if isinstance(value, tuple) else (value,) if value else ()
+            for single in values:
+                links -= 1
+                address = self.without(name, single if value is values else None) if links >= 0 else None
+                yield label, "" if single is True else str(single), address
+
+    def unfiltered(self) -> str:
+        return self.narrowed(**{name: Options.model_fields[name].default for name in FILTERS})
 
 
 class ExplainForm(SearchForm, ExplainOptions):

@@ -53,8 +53,8 @@ class WordEffect:
     word: str
     effect: float
     """The score minus the score without the word in the question."""
-    rank: int
-    """The document's without it."""
+    rank: int | None
+    """The document's without it; with more than 100 candidates only where the effect is large, else null."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import torch
 
 from bioqa.bioasq.domain import Candidate
 from bioqa.bioasq.labels import is_label
+from bioqa.models import explaining
 from bioqa.models.answers.baseline import Bm25Ranker, Constants, TunedBm25
 from bioqa.models.answers.first_stage import document_bm25
 from bioqa.models.answers.selection import Calibration, SelectionLimits, select
@@ -116,6 +117,17 @@ def test_words_of_bm25_add_up_to_its_score(vocabulary: Vocabulary, candidates: l
         pmids = [ranked.document.pmid for ranked in without]
         assert each.rank == pmids.index(candidates[0].document.pmid) + 1
     assert ranking.documents[explained.rank - 1].document == candidates[0].document
+
+
+def test_of_many_candidates_only_the_largest_effects_have_ranks(
+    vocabulary: Vocabulary, candidates: list[Candidate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranker = Bm25Ranker(vocabulary, TunedBm25(Constants(0.6, 0.5), Calibration()))
+    words = explain_ranking(ranker, BODY, candidates, 0, 10)[0].words
+    monkeypatch.setattr(explaining, "MOST_READ", len(candidates))
+    fewer = explain_ranking(ranker, BODY, candidates, 0, 10)[0].words
+    assert [(word.word, word.effect) for word in fewer] == [(word.word, word.effect) for word in words]
+    assert [word.rank for word in fewer] == [words[0].rank, None, None]
 
 
 def test_only_whole_words_are_left_out(vocabulary: Vocabulary, candidates: list[Candidate]) -> None:

@@ -88,13 +88,25 @@ def test_what_is_set_is_said_with_the_address_without_it() -> None:
     form = SearchForm(
         q="x", published_after=date(2000, 1, 1), types=("Review", "Letter"), free_full_text=True
     )
-    assert [*form.chosen()] == [
+    assert [*form.filters_set()] == [
         ("published from", "2000-01-01", "q=x&type=Review&type=Letter&free_full_text=true"),
         ("type", "Review", "q=x&after=2000-01-01&type=Letter&free_full_text=true"),
         ("type", "Letter", "q=x&after=2000-01-01&type=Review&free_full_text=true"),
         ("free full text", "", "q=x&after=2000-01-01&type=Review&type=Letter"),
     ]
-    assert [*SearchForm(q="x").chosen()] == []
+    assert [*SearchForm(q="x").filters_set()] == []
+
+
+def test_links_to_take_filters_away_do_not_grow_with_the_square_of_their_number() -> None:
+    values = tuple(f"heading {i} " + "x" * 180 for i in range(50))
+    form = SearchForm(q="x", offset=20, headings=values, journals=values, types=values)
+    filters = [*form.filters_set()]
+    assert len(filters) == 150
+    links = [address for _, _, address in filters if address]
+    assert links
+    assert len("".join(links)) < 100_000
+    assert all(address is None for _, _, address in filters[len(links) :])
+    assert form.unfiltered() == "q=x"
 
 
 def test_filters_that_contradict_each_other_are_refused() -> None:
