@@ -1,5 +1,6 @@
 """Connecting to Elasticsearch, and turning its errors into readable messages."""
 
+import logging
 import re
 import struct
 from base64 import b64encode
@@ -29,6 +30,7 @@ from bioqa.indexer.search.elastic.faults import (
     fault_of,
     wrong_version,
 )
+from bioqa.indexer.search.elastic.hosts import Host, Hosts
 from bioqa.system.errors import BioqaError
 from bioqa.system.secret import Secret
 
@@ -42,11 +44,14 @@ def connect(address: IndexAddress, access: Access = NO_CREDENTIALS) -> Elasticse
 
     Raises BioqaError if no host responds, if the credentials are refused, or if it is not Elasticsearch 9.
     """
+    _quieten()
     client = Elasticsearch(
         list(address.hosts),
         api_key=access.api_key.reveal() if access.api_key else None,
         basic_auth=_basic(access) if access.user and not access.api_key else None,
         ssl_context=_tls(address, access),
+        node_class=Host,
+        node_pool_class=Hosts,
         request_timeout=access.timeout_s,
         max_retries=max(2, len(address.hosts)),
         retry_on_status=RETRIED_STATUS,
@@ -61,6 +66,14 @@ def connect(address: IndexAddress, access: Access = NO_CREDENTIALS) -> Elasticse
         client.close()
         raise
     return client
+
+
+def _quieten() -> None:
+    """Keep the client from logging each request, and each retry with a traceback, unless somebody wants it:
+    ``hosts`` reports a host once, and what fails in the end is raised."""
+    logger = logging.getLogger("elastic_transport")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.ERROR)
 
 
 def _basic(access: Access) -> str:

@@ -152,22 +152,28 @@ def build(source: Path, client: Elasticsearch, address: IndexAddress) -> Built:
                 pass
             client.indices.refresh(index=name)
             # What a killed run left goes too.
-            old = [{"remove_index": {"index": other}} for other in _made(client, address) if other != name]
-            answer = client.indices.update_aliases(actions=[{"add": {"index": name, "alias": alias}}, *old])
+            old = [other for other in _made(client, address) if other != name]
+            # Can be repeated, if its answer is lost: removing indices here could not.
+            leave = [{"remove": {"index": other, "alias": alias, "must_exist": False}} for other in old]
+            answer = client.indices.update_aliases(actions=[{"add": {"index": name, "alias": alias}}, *leave])
             require_acknowledged(answer.body, address)
         except BulkIndexError as error:
             raise SynonymsError(f"{address.hosts[0]} does not take the descriptors: {error}") from error
         except BaseException:
             client.indices.delete(index=name, ignore_unavailable=True)
             raise
+        for other in old:
+            client.indices.delete(index=other, ignore_unavailable=True)
     return Built.of(read)
 
 
 def _action(index: str, number: int, descriptor: Descriptor) -> dict[str, Any]:
     keyed = descriptor.keyed_terms()
     return {
-        "_op_type": "create",
+        # With an identifier, so that a request that is repeated, because its answer was lost, adds nothing.
+        "_op_type": "index",
         "_index": index,
+        "_id": str(number),
         "number": number,
         "name": descriptor.terms[0],
         "keys": [key for key, _ in keyed],

@@ -30,6 +30,7 @@ PASSWORD = "s3cret-p4ssword"
 def no_secret_in_logs(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Whatever a test does, nothing that is logged, at any level, may show a secret."""
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, "elastic_transport")
     yield
     encoded = basic("ada", PASSWORD).split()[1]
     for secret in (KEY, PASSWORD, encoded):

@@ -19,11 +19,12 @@ from bioqa.indexer.search.elastic.synonyms import (
 from bioqa.indexer.search.filtering.filters import Filters
 from bioqa.indexer.search.notation.interpretation import interpret
 from bioqa.indexer.search.questions.reading import Expansion
-from bioqa.indexer.search.synonyms import Built, SynonymsError
+from bioqa.indexer.search.synonyms import Built, SynonymsError, read_descriptors
 from bioqa.system.errors import BioqaError
 from tests.indexer.documents import document
 from tests.indexer.search.cited import CITED
 from tests.indexer.search.test_synonyms import DESCRIPTORS, WHOLE
+from tests.proxies import Proxy
 
 
 def _indices(client: Elasticsearch, address: IndexAddress) -> list[str]:
@@ -71,6 +72,19 @@ def test_a_broken_file_leaves_the_old_ones(
     with pytest.raises(SynonymsError, match=r"desc\.xml: broken XML"):
         build(tmp_path / "desc.xml", client, address)
     assert _indices(client, address) == before
+
+
+@pytest.mark.parametrize("request_", ["_bulk", "_aliases"])
+def test_a_lost_answer_changes_nothing(client: Elasticsearch, address: IndexAddress, request_: str) -> None:
+    build(DESCRIPTORS, client, address)
+    before = _indices(client, address)
+    with Proxy(address.hosts[0]) as proxy, connect(IndexAddress((proxy.url,), address.name)) as through:
+        proxy.fail(request_, drop=True, answered=True)
+        build(DESCRIPTORS, through, address)
+    (now,) = _indices(client, address)
+    assert [now] != before
+    assert client.count(index=now)["count"] == client.count(index=synonyms_name(address.name))["count"]
+    assert client.count(index=now)["count"] == len(read_descriptors(DESCRIPTORS))
 
 
 def test_what_cannot_be_written_is_removed(client: Elasticsearch, address: IndexAddress) -> None:
