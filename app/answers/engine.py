@@ -58,6 +58,13 @@ ENCODER_MEMORY_BYTES = 4_000_000_000
 log = logging.getLogger("bioqa")
 
 
+MOST_OF_PLAIN_QUESTIONS = 5_000
+"""Words times candidates: a plain question has some ten words and 100 candidates."""
+
+MOST_OF_PLAIN_TEXTS = 200_000
+"""Characters: 100 abstracts have as many."""
+
+
 @dataclass(frozen=True, slots=True)
 class RankingTask:
     """A question, to be answered from the index, or by ranking the texts that came with it."""
@@ -71,6 +78,15 @@ class RankingTask:
     origin: Origin = field(default_factory=origin)
     plainly: str | None = None
     """Why it is answered literally, and by BM25 in place of the ranker."""
+
+    @property
+    def is_dear(self) -> bool:
+        """Whether it is as much work as several plain questions."""
+        if self.texts is not None:
+            return sum(len(text.title) + len(text.text) for text in self.texts) > MOST_OF_PLAIN_TEXTS
+        words = len(self.question.body.split())
+        candidates = self.options.candidates or 0
+        return isinstance(self.options, ExplainOptions) or words * candidates > MOST_OF_PLAIN_QUESTIONS
 
 
 class Engine(Protocol):

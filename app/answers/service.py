@@ -32,9 +32,6 @@ from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.indexer.search.base import IndexStats
 from bioqa.system.errors import BioqaError
 
-MOST_EXPLANATIONS = 8
-"""Being made, or waiting for a place."""
-
 log = logging.getLogger("bioqa")
 
 
@@ -104,8 +101,9 @@ class Service:
         limits = QueueLimits(engine.count, settings.queue_capacity, batch=engine.together)
         self.queue: Batcher[RankingTask, Answer] = Batcher(engine.answer, limits)
         self._requests = 0
-        self._explanations = 0
-        self._explaining = asyncio.Semaphore(max(1, engine.count // 2))
+        self._dear = 0
+        """Questions that are much work: being answered, or waiting for a place."""
+        self._places_of_dear = asyncio.Semaphore(max(1, engine.count // 2))
 
     async def answer(
         self,
@@ -117,6 +115,9 @@ class Service:
         timeout_s: float | None = None,
     ) -> Answer:
         """Answer one question. Those of priority "batch" let interactive ones go first.
+
+        Half of the places where questions are ranked, at least one, are for what is much work, such as
+        explanations: others do not wait for it.
 
         ``timeout_s``: seconds within which ranking must begin. The settings' limit is an upper bound, and the
         default of interactive questions; batch questions have no limit unless one is given. Cancelling the
@@ -131,48 +132,10 @@ class Service:
         with self._request(_Request(priority, timeout_s)) as request:
             return await self._counted(request, RankingTask(chosen.name, question, options))
 
-    async def explain(
-        self,
-        question: Question,
-        options: Options,
-        *,
-        ranker: str | None = None,
-        timeout_s: float | None = None,
-    ) -> Answer:
-        """``answer`` with options that name an article to explain: as much work as some fifteen questions.
-
-        Half of the places where questions are ranked, at least one, are for explanations; others wait for
-        theirs, but no more than MOST_EXPLANATIONS. Raises what ``answer`` raises.
-        """
-        if self._explanations >= MOST_EXPLANATIONS:
-            self.counts.refused += 1
-            raise QueueFull(f"{self._explanations} explanations are being made already", RETRY_AFTER_S)
-        clock, within_s = asyncio.get_running_loop().time, self._within(timeout_s)
-        ends = clock() + within_s
-        self._explanations += 1
-        try:
-            async with self._place_to_explain(within_s):
-                left_s = max(0.0, ends - clock())
-                return await self.answer(question, options, ranker=ranker, timeout_s=left_s)
-        finally:
-            self._explanations -= 1
-
     def _within(self, timeout_s: float | None) -> float:
         """Seconds within which ranking of an interactive question must begin."""
         most = self.settings.request_timeout_s
         return most if timeout_s is None else min(most, timeout_s)
-
-    @asynccontextmanager
-    async def _place_to_explain(self, timeout_s: float) -> AsyncIterator[None]:
-        try:
-            await asyncio.wait_for(self._explaining.acquire(), timeout_s)
-        except TimeoutError as error:
-            self.counts.timed_out += 1
-            raise TimedOut("the time was over before it could be explained", RETRY_AFTER_S) from error
-        try:
-            yield
-        finally:
-            self._explaining.release()
 
     async def rank(self, question: str, texts: Sequence[GivenText], *, ranker: str | None = None) -> Answer:
         """Rank given texts: an answer with all of them as documents, best first, and without sentences.
@@ -294,8 +257,9 @@ class Service:
 
     async def _counted(self, request: _Request, task: RankingTask) -> Answer:
         try:
-            with self.queue.enter(request.priority, even_if_full=request.admitted) as ticket:
-                answer = await self._answer(ticket, task, request.timeout_s)
+            async with self._place(request, task):
+                with self.queue.enter(request.priority, even_if_full=request.admitted) as ticket:
+                    answer = await self._answer(ticket, task, request.timeout_s)
         except AtCapacity as error:
             self.counts.refused += 1
             raise self._full() from error
@@ -310,6 +274,36 @@ class Service:
         for observer in self.observers:
             observer(answer)
         return answer
+
+    @asynccontextmanager
+    async def _place(self, request: _Request, task: RankingTask) -> AsyncIterator[None]:
+        """Wait for a place, if the task needs one, within the request's time limit. Raises AtCapacity."""
+        if request.priority == "batch" or not task.is_dear:
+            yield
+            return
+        if 2 * self._dear >= self.queue.capacity:
+            raise AtCapacity
+        clock = asyncio.get_running_loop().time
+        ends = None if request.timeout_s is None else clock() + request.timeout_s
+        self._dear += 1
+        try:
+            await self._take_place(ends)
+            try:
+                if ends is not None:
+                    request.timeout_s = max(0.0, ends - clock())
+                yield
+            finally:
+                self._places_of_dear.release()
+        finally:
+            self._dear -= 1
+
+    async def _take_place(self, ends: float | None) -> None:
+        try:
+            async with asyncio.timeout_at(ends):
+                await self._places_of_dear.acquire()
+        except TimeoutError as error:
+            late = "the time for this question was over before there was a place for so much work"
+            raise TimedOut(late, RETRY_AFTER_S) from error
 
     async def _answer(self, ticket: Ticket, task: RankingTask, timeout_s: float | None) -> Answer:
         """Wait for an answer; work that has begun may take longer than the time limit. Raises TimedOut."""

@@ -62,10 +62,9 @@ async def _answer(asked: SearchRequest, service: Service, request: Request) -> S
 
 async def answer_request(asked: SearchRequest | ExplainRequest, service: Service, request: Request) -> Answer:
     check_length(asked.body, "body", service)
-    answer = service.explain if isinstance(asked, ExplainRequest) else service.answer
     timeout_s = None if asked.timeout_ms is None else asked.timeout_ms / 1000
     return await while_connected(
-        request, answer(asked.question(), asked, ranker=asked.ranker, timeout_s=timeout_s)
+        request, service.answer(asked.question(), asked, ranker=asked.ranker, timeout_s=timeout_s)
     )
 
 

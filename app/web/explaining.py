@@ -43,4 +43,4 @@ async def _answer(asked: ExplainForm, service: Service) -> Answer:
     if asked.q is None:
         raise FieldError("q", "is missing")
     check_length(asked.q, "q", service)
-    return await service.explain(Question("", asked.q.strip()), asked, ranker=asked.ranker)
+    return await service.answer(Question("", asked.q.strip()), asked, ranker=asked.ranker)
