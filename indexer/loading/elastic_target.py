@@ -1,5 +1,7 @@
 """Loading files into Elasticsearch. The ledger is a second index, named after the first."""
 
+import logging
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -15,6 +17,14 @@ from bioqa.indexer.search.records import EncodedEvent
 from bioqa.system.errors import BioqaError
 
 MAX_FILES = 100_000
+
+COPIES_S = 7200.0
+"""Limit for making the replicas. All of MEDLINE takes about half an hour at the server's usual rate."""
+
+QUIET_CHECKS, PAUSE_S = 3, 0.5
+"""After so many checks in which no copy was being made, none will be."""
+
+log = logging.getLogger("bioqa")
 
 
 def ledger_name(index: str) -> str:
@@ -86,6 +96,28 @@ class ElasticTarget:
         )
         with engine_errors(self.index.address):
             require_acknowledged(answer.body, self.index.address)
+        if replicas:
+            self._wait_for_copies()
+
+    def _wait_for_copies(self) -> None:
+        """Wait until the copies are made, so that a release that serves survives the end of a node. Not for
+        those that no node can hold, such as a second copy on the only one."""
+        end, quiet = time.monotonic() + COPIES_S, 0
+        while time.monotonic() < end:
+            health = self.index.with_retries(
+                lambda client: client.cluster.health(
+                    index=self.index.name, wait_for_no_initializing_shards=True, timeout="10s"
+                )
+            )
+            with engine_errors(self.index.address):
+                if health["status"] == "green":
+                    return
+                # Few are made at a time: between one and the next, none is under way for a moment.
+                quiet = 0 if health["timed_out"] or health["delayed_unassigned_shards"] else quiet + 1
+            if quiet > QUIET_CHECKS:
+                return
+            time.sleep(PAUSE_S)
+        log.warning("the copies of %s are not complete after %.0f s", self.index.name, COPIES_S)
 
     def close(self) -> None:
         self.index.close()

@@ -1,9 +1,11 @@
 """A lock in Elasticsearch: a document in an index of its own, since the server has no locks.
 
 The holder renews the lock regularly. A lock that was not renewed for a while may be taken over, and so may
-one whose holder was a process of this machine that has ended.
+one whose holder was a process of this machine that has ended. Of a process of another machine, or of a
+container that is gone, that cannot be known: its lock is watched for as long as several renewals take.
 """
 
+import logging
 import os
 import secrets
 import socket
@@ -27,6 +29,11 @@ STALE_S = 600.0
 """Longer than the clocks of a lab's machines differ, and than a restart of the server takes."""
 
 RENEW_S = 20.0
+
+RENEWALS = 4
+"""A lock that is not renewed for so many times the usual interval, while it is watched, has no holder."""
+
+log = logging.getLogger("bioqa")
 
 _ID = "update"
 
@@ -100,22 +107,35 @@ class ElasticLock:
             return
         try:
             held = self._client.get(index=self._index, id=_ID).body
-            self._refuse_unless_stale(held["_source"])
+            self._refuse_unless_ended(held)
             self._put(_position(held))
         except (ConflictError, NotFoundError) as error:
             raise BioqaError(
                 f"another update of {self._address} began or ended just now; try again"
             ) from error
 
-    def _refuse_unless_stale(self, lock: Mapping[str, Any]) -> None:
+    def _refuse_unless_ended(self, held: Mapping[str, Any]) -> None:
+        lock = held["_source"]
         age = time.time() - float(lock["at"])
         if lock["token"] == self._token:  # our own request, whose response was lost
             return
-        if age < self._stale_s and not _has_ended(lock["process"]):
+        ended = _has_ended(lock["process"])
+        if age < self._stale_s and (self._is_renewed(held) if ended is None else not ended):
             raise BioqaError(
                 f"another update of {self._address} is under way, by {lock['owner']}, which renewed its lock "
                 f"{max(0.0, age):.0f} s ago; wait for it to end"
             )
+
+    def _is_renewed(self, held: Mapping[str, Any]) -> bool:
+        """Whether the lock is renewed, or let go, while it is watched."""
+        owner, seconds = held["_source"]["owner"], RENEWALS * self._renew_s
+        log.warning("waiting for up to %.0f s to see whether %s, which holds the lock, runs", seconds, owner)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(self._renew_s / 10)
+            if _position(self._client.get(index=self._index, id=_ID).body) != _position(held):
+                return True
+        return False
 
     def _keep_renewing(self) -> None:
         while not self._ended.wait(self._renew_s) and not self._lost:
@@ -164,8 +184,8 @@ def _position(answer: Mapping[str, Any]) -> _Position:
 
 
 def _process() -> str:
-    """Return an identifier of this process: machine and boot, PID namespace, PID."""
-    return f"{_pid_namespace()}/{os.getpid()}"
+    """Return an identifier of this process: machine and boot, PID namespace, PID, start."""
+    return f"{_pid_namespace()}/{os.getpid()}@{_started(os.getpid())}"
 
 
 def _pid_namespace() -> str:
@@ -177,15 +197,19 @@ def _pid_namespace() -> str:
         return ""
 
 
-def _has_ended(process: str) -> bool:
-    """Whether the process certainly has ended: it was in this PID namespace, and its PID does not exist."""
-    namespace, _, pid = process.rpartition("/")
+def _has_ended(process: str) -> bool | None:
+    """Whether the process has ended; None if it was in another PID namespace, so that nobody here knows."""
+    namespace, _, numbers = process.rpartition("/")
     if not namespace or namespace != _pid_namespace():
-        return False
+        return None
+    pid, _, started = numbers.partition("@")
+    # Numbers are used again: of a namespace whose container is gone, too, with the same few PIDs in it.
+    return _started(int(pid)) != started
+
+
+def _started(pid: int) -> str:
+    """When a process of this PID namespace started, in ticks since boot; "" if there is none."""
     try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:  # it exists, and belongs to another user
-        return False
-    return False
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""

@@ -101,7 +101,7 @@ class _Node(Urllib3HttpNode):
 def _limited(kind: Any, node: _Node) -> Any:
     """A class of connections, HTTP's or HTTPS', that connect within the node's limit."""
 
-    class Limited(kind):  # type: ignore[misc]
+    class LimitedConnection(kind):  # type: ignore[misc]
         timeout: float | None
 
         def connect(self) -> None:
@@ -117,7 +117,7 @@ def _limited(kind: Any, node: _Node) -> Any:
             self.sock.settimeout(limit)
             node.opened(self)
 
-    return Limited
+    return LimitedConnection
 
 
 class Host(_Node):

@@ -62,6 +62,23 @@ def test_replicas_are_made_once_loading_is_finished(address: IndexAddress, clien
     loading.close()
 
 
+def test_a_release_is_finished_when_its_copies_are_made(elastic_url: str, address: IndexAddress) -> None:
+    making = [
+        {"status": "yellow", "timed_out": True, "delayed_unassigned_shards": 0},
+        {"status": "yellow", "timed_out": False, "delayed_unassigned_shards": 0},
+        {"status": "yellow", "timed_out": False, "delayed_unassigned_shards": 1},
+        {"status": "green", "timed_out": False, "delayed_unassigned_shards": 0},
+    ]
+    with Garbling(elastic_url) as proxy:
+        through = IndexAddress((proxy.url,), address.name)
+        proxy.pattern = "_cluster/health"
+        proxy.change = lambda _: making.pop(0)
+        loading = target(through, Shape(replicas=1))
+        loading.finish()
+        loading.close()
+        assert making == []
+
+
 @pytest.mark.parametrize("answer", [b"<html>log in</html>", {}, {"result": "noop", "acknowledged": False}])
 def test_what_the_server_does_not_confirm_is_not_done(
     elastic_url: str, address: IndexAddress, answer: Any

@@ -1,5 +1,6 @@
 """The lock in Elasticsearch: who gets it, and when it is taken away."""
 
+import os
 import time
 from collections.abc import Iterator
 
@@ -76,25 +77,34 @@ def test_a_stale_one_is_taken_and_its_holder_notices(client: Elasticsearch, wher
             first.check()
 
 
+# No process has a number so high, and this one started later.
+@pytest.mark.parametrize("pid", [4194305, os.getpid()], ids=["none", "another"])
 def test_one_of_a_process_that_ended_is_taken_at_once(
-    client: Elasticsearch, where: IndexAddress, monkeypatch: pytest.MonkeyPatch
+    client: Elasticsearch, where: IndexAddress, monkeypatch: pytest.MonkeyPatch, pid: int
 ) -> None:
     numbering = elastic_lock._process().rpartition("/")[0]
     with ElasticLock(client, where) as first:
-        # No process has a number so high.
-        monkeypatch.setattr(elastic_lock, "_process", lambda: f"{numbering}/4194305")
+        monkeypatch.setattr(elastic_lock, "_process", lambda: f"{numbering}/{pid}@1")
         first.check()
         monkeypatch.undo()
         with ElasticLock(client, where) as second:
             second.check()
 
 
-def test_one_of_another_machine_is_not(
+def test_one_of_another_machine_is_not_while_it_is_renewed(
     client: Elasticsearch, where: IndexAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ElasticLock(client, where) as first:
-        monkeypatch.setattr(elastic_lock, "_process", lambda: "other-boot/pid:[1]/4194305")
-        first.check()
-        monkeypatch.undo()
-        with pytest.raises(BioqaError, match="under way"):
-            ElasticLock(client, where).__enter__()
+    monkeypatch.setattr(elastic_lock, "_process", lambda: "other-boot/pid:[1]/4194305")
+    with ElasticLock(client, where, renew_s=0.1), pytest.raises(BioqaError, match="under way"):
+        ElasticLock(client, where, renew_s=20).__enter__()
+
+
+def test_one_of_a_container_that_is_gone_is_taken_soon(
+    client: Elasticsearch, where: IndexAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elastic_lock, "_process", lambda: "other-boot/pid:[1]/4194305")
+    with ElasticLock(client, where, renew_s=1000) as first:  # as good as killed: it renews nothing
+        with ElasticLock(client, where, renew_s=0.05) as second:
+            second.check()
+        with pytest.raises(BioqaError, match="another process took the lock"):
+            first.check()
