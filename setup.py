@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from setuptools import setup
@@ -34,6 +35,9 @@ def index_readme(text: str) -> str:
 
 class BuildPy(build_py):
     def run(self) -> None:
+        if not self.editable_mode:
+            # What an earlier build left there, in build/ of the checkout, may have been deleted since.
+            rmtree(Path(self.build_lib, "bioqa"), ignore_errors=True)
         super().run()
         if not self.editable_mode:
             note_commit(Path(self.build_lib, "bioqa"))

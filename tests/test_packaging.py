@@ -136,6 +136,16 @@ def test_the_wheel_holds_every_file_of_the_folders_and_no_link(checkout: Path, w
         assert not [info for info in archive.infolist() if stat.S_ISLNK(info.external_attr >> 16)]
 
 
+def test_what_an_earlier_build_left_does_not_come_back(checkout: Path, wheel: Path, tmp_path: Path) -> None:
+    left = checkout / "build" / "lib" / "bioqa" / "app" / "deleted.py"
+    left.parent.mkdir(parents=True, exist_ok=True)
+    left.write_text("GONE = True\n")
+    again = build_wheel(checkout, tmp_path)
+    shutil.rmtree(checkout / "build")
+    assert "bioqa/app/deleted.py" not in files(again)
+    assert files(again).keys() == files(wheel).keys()
+
+
 def test_the_wheel_has_the_commit_that_it_was_built_from(checkout: Path, wheel: Path) -> None:
     commit = git("rev-parse", "HEAD", cwd=checkout)
     assert files(wheel)["bioqa/commit.txt"].decode() == commit + "\n"
