@@ -246,6 +246,12 @@ class Settings(BaseSettings):
         le=3600,
         description="Seconds for answering waiting questions when the service is told to end.",
     )
+    leave_s: float = Field(
+        default=0,
+        ge=0,
+        le=3600,
+        description="Seconds for which questions are still accepted when the service is told to end.",
+    )
     allow_degraded: bool = Field(
         default=True,
         description="Whether BM25 answers a question on which the ranker fails; the answer is marked.",

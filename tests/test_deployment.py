@@ -23,7 +23,7 @@ from bioqa.app.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 COMPOSE = ("docker-compose.yml", "docker-compose.cluster.yml")
-OVERLAYS = ("deploy/gpu.yml", "docker-compose.observe.yml")
+OVERLAYS = ("deploy/gpu.yml", "docker-compose.observe.yml", "deploy/gpu-cluster.yml")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 ENV_EXAMPLE = (ROOT / "deploy" / ".env.example").read_text(encoding="utf-8")
 PROXY = (ROOT / "deploy" / "haproxy.cfg").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def instructions(word: str) -> list[str]:
 
 def value(text: str, given: Mapping[str, str] = os.environ) -> str:
     """With each ${NAME:-default} replaced by what is given, or the default."""
-    return re.sub(r"\$\{(\w+):-([^}]*)\}", lambda m: given.get(m[1]) or m[2], text)
+    return re.sub(r"\$\{(\w+):?-([^}]*)\}", lambda m: given.get(m[1]) or m[2], text)
 
 
 EVERY_SERVICE = [(name, service) for name in (*COMPOSE, OVERLAYS[1]) for service in services(name)]
@@ -78,7 +78,9 @@ def test_the_schema_refuses_what_compose_would(tmp_path: Path) -> None:
     assert subprocess.run(check, capture_output=True, check=False).returncode == 1
 
 
-@pytest.mark.parametrize("files", [*([name] for name in COMPOSE), [COMPOSE[0], *OVERLAYS]])
+@pytest.mark.parametrize(
+    "files", [*([name] for name in COMPOSE), [COMPOSE[0], *OVERLAYS[:2]], [COMPOSE[1], *OVERLAYS[1:]]]
+)
 def test_compose_itself_understands_the_files(files: list[str]) -> None:
     arguments = [word for name in files for word in ("-f", name)]
     command = [*compose_program(), *arguments, "config", "--quiet"]
@@ -108,7 +110,9 @@ def test_images_have_short_names_whole_versions_and_those_of_others_digests(name
 
 
 def test_the_image_is_built_from_fixed_versions() -> None:
-    images = [line.split()[0] for line in instructions("FROM")]
+    named = [line.split(" AS ") for line in instructions("FROM")]
+    stages = {words[1] for words in named if len(words) > 1}
+    images = [image for image, *_ in named if image not in stages]
     assert len(set(images)) == 1, "what was built for one image need not run on another"
     assert all(PINNED.fullmatch(image) for image in images)
     assert not instructions("ADD")
@@ -116,13 +120,35 @@ def test_the_image_is_built_from_fixed_versions() -> None:
 
 def test_the_image_is_built_from_the_locks() -> None:
     # torch's builds share a version, not their files: it alone has no hashes.
-    installed = re.findall(r"pip install (.*?)(?= && |$)", " ".join(instructions("RUN")))
-    files = [
-        re.search(r"(?:--requirements?|--build-constraints) requirements/(\S+)", line) for line in installed
-    ]
-    assert [file and file[1] for file in files] == ["build.txt", "service.txt", "torch.txt", "build.txt"]
+    commands = [command for line in instructions("RUN") for command in line.split(" && ")]
+    installed = [command for command in commands if " install " in command and "pip" in command]
+    files = [re.search(r"--requirements? requirements/(\S+)", line) for line in installed]
+    assert [file and file[1] for file in files] == ["build.txt", "service.txt", "torch.txt", None]
     assert ["--require-hashes" in line for line in installed] == [True, True, False, False]
-    assert "--no-deps" in installed[3]
+    (wheel,) = [command for command in commands if "pip wheel" in command]
+    assert "--no-build-isolation" in wheel, "by the setuptools of build.txt"
+    for line in (installed[3], wheel):
+        assert {"--no-deps", "--no-index"} <= {*line.split()}
+
+
+def test_a_mirror_and_a_build_of_torch_reach_the_whole_build() -> None:
+    lines = [line for line in instructions("RUN") if "build.txt" in line]
+    assert ['--index-url "$UV_DEFAULT_INDEX"' in line for line in lines] == [True]
+    for name, service in OURS:
+        arguments = services(name)[service]["build"]["args"]
+        assert arguments["UV_DEFAULT_INDEX"] is None, "as it is in the environment, if it is there"
+        # Without a colon, as an empty one has a meaning.
+        assert arguments["TORCH_BACKEND"] == "${TORCH_BACKEND-cpu}"
+
+
+def test_a_change_of_the_code_leaves_the_layer_of_the_dependencies() -> None:
+    before, _, final = DOCKERFILE.rpartition("\nFROM ")
+    dependencies, _, wheel = before.rpartition("\nFROM ")
+    assert "COPY bioqa" in wheel
+    assert "COPY bioqa" not in dependencies
+    copied = final.index("COPY --from=dependencies /opt/bioqa /opt/bioqa")
+    assert copied < final.index("from=wheel")
+    assert not re.search(r"ch(mod|own) (-R|--recursive)", DOCKERFILE), "it copies what it changes"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +165,16 @@ def test_no_host_but_our_own_and_examples_is_named(name: str) -> None:
 def test_our_image_has_the_packages_version(name: str, service: str) -> None:
     image = services(name)[service]["image"]
     assert image == f"bioqa:{__version__}"
-    assert services(OVERLAYS[0])["bioqa"]["image"] == image + "-cuda"
+    for overlay in (OVERLAYS[0], OVERLAYS[2]):
+        assert all(each["image"] == image + "-cuda" for each in services(overlay).values())
+
+
+@pytest.mark.parametrize(("overlay", "name"), [(OVERLAYS[0], COMPOSE[0]), (OVERLAYS[2], COMPOSE[1])])
+def test_a_card_is_given_to_what_serves_and_adds_no_service(overlay: str, name: str) -> None:
+    kept = "unless-stopped"
+    serving = {service for service in services(name) if services(name)[service].get("restart") == kept}
+    ours = {service for file, service in OURS if file == name}
+    assert set(services(overlay)) == serving & ours
 
 
 @pytest.mark.parametrize("name", [*COMPOSE, *OVERLAYS, "Dockerfile", "deploy/.env.example"])
@@ -160,11 +195,13 @@ def test_every_variable_of_the_compose_files_is_in_the_example() -> None:
     used = {
         match
         for name in (*COMPOSE, *OVERLAYS)
-        for match in re.findall(r"\$\{(\w+):[-?](?!value)", (ROOT / name).read_text(encoding="utf-8"))
+        for match in re.findall(r"\$\{(\w+):?[-?](?!value)", (ROOT / name).read_text(encoding="utf-8"))
     }
     offered = set(re.findall(r"^#(\w+)=", ENV_EXAMPLE, re.M))
-    assert used - offered <= {"ELASTIC_PORT", "BIOQA_ELASTIC_SHARDS", "BIOQA_ELASTIC_REPLICAS"}
-    assert offered <= used | SETTINGS
+    unusual = {"ELASTIC_PORT", "BIOQA_ELASTIC_SHARDS", "BIOQA_ELASTIC_REPLICAS", "BIOQA_LEAVE_S"}
+    assert used - offered <= unusual
+    passed = {name for file, service in OURS for name in services(file)[service]["build"]["args"]}
+    assert offered <= used | SETTINGS | passed
 
 
 @pytest.mark.parametrize(("name", "service"), EVERY_SERVICE)
@@ -231,6 +268,26 @@ def test_the_cluster_has_three_nodes_that_know_each_other_and_two_replicas() -> 
     assert yaml.safe_load((ROOT / COMPOSE[1]).read_text())["networks"]["search"]["internal"] is True
 
 
+def test_monitoring_reaches_the_replicas_of_the_cluster() -> None:
+    cluster, watching = services(COMPOSE[1]), services(OVERLAYS[1])
+    assert "networks" not in watching["prometheus"], "it is in the default one"
+    scraped = yaml.safe_load((ROOT / "deploy/prometheus/cluster.yml").read_text(encoding="utf-8"))
+    (targets,) = scraped["scrape_configs"][0]["static_configs"]
+    replicas = [name for name in cluster if cluster[name].get("command") == ["serve"]]
+    assert targets["targets"] == [f"{name}:8000" for name in replicas]
+    assert all("default" in cluster[name]["networks"] for name in replicas)
+    alone = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text(encoding="utf-8"))
+    assert {**scraped, "scrape_configs": 0} == {**alone, "scrape_configs": 0}
+
+
+def test_a_replica_that_ends_accepts_questions_until_the_proxy_has_noticed() -> None:
+    every, fall = (int(number) for number in re.findall(r"check inter (\d)s .*?fall (\d)", PROXY)[0])
+    longest = int(re.findall(r"timeout check (\d+)s", PROXY)[0])
+    leave = float(value(services(COMPOSE[1])["bioqa-1"]["environment"]["BIOQA_LEAVE_S"], {}))
+    assert every * fall < leave < Settings.model_fields["drain_s"].default
+    assert longest < Settings.model_fields["drain_s"].default
+
+
 def test_the_proxys_limits_are_wider_than_the_services() -> None:
     most = re.search(r"Content-Length\) gt (\d+)", PROXY)
     assert most
@@ -275,6 +332,7 @@ def test_what_the_image_is_built_from_is_there_and_nothing_else_is_sent() -> Non
         for line in instructions("COPY")
         if not line.startswith("--from")
         for source in line.split()[:-1]
+        if not source.startswith("--")
     }
     assert all((ROOT / source).exists() for source in sources)
     (package,) = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -98,6 +99,7 @@ class Service:
         self.watched: list[Watched] = []
         """Background tasks, and other parts, without which the service is not ready."""
         self.draining = False
+        self._refuse_from = 0.0
         limits = QueueLimits(engine.count, settings.queue_capacity, batch=engine.together)
         self.queue: Batcher[RankingTask, Answer] = Batcher(engine.answer, limits)
         self._requests = 0
@@ -222,13 +224,20 @@ class Service:
         return [] if documents else ["the search index holds no documents"]
 
     def drain(self) -> None:
-        """Refuse new requests from now on."""
+        """Be not ready from now on, and refuse new requests after ``leave_s``: a proxy asks only every few
+        seconds who is ready."""
         self.draining = True
+        self._refuse_from = time.monotonic() + self.settings.leave_s
+
+    @property
+    def refusing(self) -> bool:
+        """Whether new requests are refused because the service ends."""
+        return self.draining and time.monotonic() >= self._refuse_from
 
     @property
     def drained(self) -> bool:
         """Whether all accepted requests are answered."""
-        return self.draining and not self._requests
+        return self.refusing and not self._requests
 
     def refuse_waiting(self) -> None:
         """Fail the questions whose ranking has not begun."""
@@ -242,9 +251,9 @@ class Service:
 
     @contextmanager
     def _request(self, request: _Request) -> Iterator[_Request]:
-        if self.draining or self.queue.full(request.priority):
+        if self.refusing or self.queue.full(request.priority):
             self.counts.refused += 1
-            raise _draining() if self.draining else self._full()
+            raise _draining() if self.refusing else self._full()
         self._requests += 1
         try:
             yield request

@@ -22,6 +22,7 @@ from bioqa.app.answers.answering import IndexUnavailable
 from bioqa.app.answers.refusals import BatchesUnavailable
 from bioqa.app.answers.service import Service
 from bioqa.app.jobs.batches import BatchJobs
+from bioqa.app.observability.processes import usage
 from bioqa.app.version import version
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -95,6 +96,7 @@ class ServiceCollector(Collector):
         yield from self._counts()
         yield from self._index()
         yield from self._batches_kept()
+        yield from _processes()
 
     def _build_info(self) -> Iterable[Metric]:
         yield InfoMetricFamily("bioqa", "Version of the service", {"version": version()})
@@ -162,6 +164,16 @@ class ServiceCollector(Collector):
         yield GaugeMetricFamily(
             "bioqa_batch_questions_waiting", "Questions of batches waiting to be answered", waiting
         )
+
+
+def _processes() -> Iterable[Metric]:
+    if (used := usage()) is None:
+        return
+    yield GaugeMetricFamily("bioqa_processes", "Processes of the service", used.processes)
+    yield GaugeMetricFamily("bioqa_memory_bytes", "Memory of all processes of the service", used.memory_bytes)
+    yield CounterMetricFamily(
+        "bioqa_processor_seconds", "Processor time of all processes of the service", used.processor_s
+    )
 
 
 def _histogram(name: str, words: str, counted: Mapping[int, int]) -> HistogramMetricFamily:

@@ -22,12 +22,12 @@ from tests.app.engines import local
 class Served:
     """A service whose ranker waits for its gate to be opened, in a thread."""
 
-    def __init__(self, answerer: Answerer, drain_s: float = 30) -> None:
+    def __init__(self, answerer: Answerer, drain_s: float = 30, leave_s: float = 0) -> None:
         self.gate = Gate()
         with closing(socket.socket()) as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        settings = Settings(port=self.port, drain_s=drain_s, log_level="warning")
+        settings = Settings(port=self.port, drain_s=drain_s, leave_s=leave_s, log_level="warning")
         app = create_app(settings, local(Answerer(answerer.index, self.gate)))
         self.service = app.state.service
         self.server = server_of(app, settings)
@@ -67,8 +67,10 @@ class Served:
 
 
 @contextmanager
-def served(answerer: Answerer, drain_s: float = 30) -> Iterator[tuple[Served, ThreadPoolExecutor]]:
-    service = Served(answerer, drain_s)
+def served(
+    answerer: Answerer, drain_s: float = 30, leave_s: float = 0
+) -> Iterator[tuple[Served, ThreadPoolExecutor]]:
+    service = Served(answerer, drain_s, leave_s)
     service.thread.start()
     until(lambda: service.server.started)
     with ThreadPoolExecutor() as threads:

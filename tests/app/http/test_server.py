@@ -33,6 +33,27 @@ def test_told_to_end_it_answers_what_was_asked_and_takes_nothing_new(answerer: A
         assert service.ends()
 
 
+def test_at_first_it_is_not_ready_and_accepts_questions(answerer: Answerer) -> None:
+    with served(answerer, leave_s=1000) as (service, _):
+        service.gate.open.set()
+        service.told_to_end()
+        assert service.get("/readyz")[0] == 503
+        assert [service.ask("metformin")[0] for _ in range(2)] == [200, 200]
+        assert not service.exits()
+
+
+def test_after_that_it_refuses_them(answerer: Answerer) -> None:
+    with served(answerer, leave_s=0.5) as (service, threads):
+        first = threads.submit(service.ask, "metformin")
+        service.gate.wait_until_ranking()
+        service.told_to_end()
+        until(lambda: service.service.refusing)
+        assert service.ask("statin")[0] == 503
+        service.gate.open.set()
+        assert first.result(60)[0] == 200
+        assert service.ends()
+
+
 def test_draining_ends_in_time(answerer: Answerer) -> None:
     with served(answerer, drain_s=0.1) as (service, threads):
         first = threads.submit(service.ask, "metformin")
