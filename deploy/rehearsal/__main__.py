@@ -34,6 +34,7 @@ def main() -> int:
     options = parser.parse_args()
     images = dict(pair.split("=", 1) for pair in options.image)
     substitutes = Substitutes(images, options.python, options.open_files)
+    arguments = dict(pair.split("=", 1) for pair in options.build)
     folder = ROOT / "runs" / "rehearsal"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -43,10 +44,10 @@ def main() -> int:
     _head(report, substitutes)
     if options.only != "cluster":
         report.line("\ndocker-compose.yml")
-        alone.rehearse(report, substitutes, folder, options.build)
+        alone.rehearse(report, substitutes, folder, arguments)
     if options.only != "alone":
         report.line("\ndocker-compose.cluster.yml")
-        cluster.rehearse(report, substitutes, folder)
+        cluster.rehearse(report, substitutes, folder, arguments)
     report.line(f"\n{report.failures} steps failed")
     shutil.rmtree(folder, ignore_errors=True)
     return 1 if report.failures else 0

@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from deploy.rehearsal import monitoring
@@ -16,8 +16,7 @@ import sqlite3
 sqlite3.connect('/data/batches/batches.sqlite').backup(sqlite3.connect('/tmp/batches.sqlite'))"""
 
 
-def rehearse(report: Report, substitutes: Substitutes, folder: Path, build: Sequence[str]) -> None:
-    arguments = dict(pair.split("=", 1) for pair in build)
+def rehearse(report: Report, substitutes: Substitutes, folder: Path, arguments: Mapping[str, str]) -> None:
     project = Project("rehearsal", ["docker-compose.yml"], substitutes, folder, **arguments)
     try:
         _image(report, project)
@@ -169,7 +168,7 @@ def _keep(report: Report, project: Project) -> None:
         facts.append(f"the batch is {request(PORT, where)[1]['state']}")
 
 
-def _deep(report: Report, substitutes: Substitutes, folder: Path, arguments: dict[str, str]) -> None:
+def _deep(report: Report, substitutes: Substitutes, folder: Path, arguments: Mapping[str, str]) -> None:
     """The memory of the largest bundled ranker, by the number of its processes."""
     for processes in (1, 2, 4):
         project = Project(

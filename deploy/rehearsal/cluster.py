@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,10 +17,10 @@ FILE = "docker-compose.cluster.yml"
 NODES = ("es1", "es2", "es3")
 
 
-def rehearse(report: Report, substitutes: Substitutes, folder: Path) -> None:
+def rehearse(report: Report, substitutes: Substitutes, folder: Path, arguments: Mapping[str, str]) -> None:
     source = folder / "medline"
     citations = medline.write_medline(source)
-    project = Project("rehearsal-cluster", [FILE], substitutes, folder, MEDLINE=str(source))
+    project = Project("rehearsal-cluster", [FILE], substitutes, folder, **arguments, MEDLINE=str(source))
     try:
         _build(report, project, citations)
         _replicas(report, project)

@@ -178,6 +178,6 @@ class Report:
         except (Failed, OSError, ValueError, KeyError, IndexError, subprocess.TimeoutExpired) as error:
             outcome = "FAILED"
             self.failures += 1
-            facts.append(str(error).replace("\n", " | ")[:900])
+            facts.append(str(error).replace("\n", " | ").replace(str(ROOT), ".")[:900])
         spent = f"{time.monotonic() - begun:.0f} s"
         self.line(f"{outcome} {name}: {'; '.join([*facts, f'step of {spent}'])}")
