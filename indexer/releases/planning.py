@@ -4,7 +4,7 @@ NLM numbers a year's files in one sequence: the baseline from 1, then the update
 it has the beginning of that sequence without gaps, so no file after a gap is loaded.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bioqa.indexer.loading.ledger import MEDLINE_NAME, LoadedFile
@@ -105,10 +105,9 @@ def _plan(
     return Plan(year, tuple(to_load), tuple(waiting), tuple(faults), tuple(notes))
 
 
-def changed_files(listing: Iterable[PublishedFile], ledger: Iterable[LoadedFile]) -> list[str]:
-    """Return names of loaded files whose content at the source differs now, if the source gives an MD5."""
-    loaded = {entry.name: entry.md5 for entry in ledger}
-    return [file.name for file in listing if file.md5 and loaded.get(file.name, file.md5) != file.md5]
+def changed_files(published: Mapping[str, str], ledger: Iterable[LoadedFile]) -> list[str]:
+    """Return names of loaded files whose MD5 at the source, as far as it is published, differs now."""
+    return sorted(entry.name for entry in ledger if published.get(entry.name, entry.md5) != entry.md5)
 
 
 def _check_baseline(files: dict[int, PublishedFile], done: set[int], year: int) -> None:

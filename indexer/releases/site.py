@@ -1,4 +1,4 @@
-"""NLM's site as a source: files are downloaded into a cache folder, unless they are there and intact.
+"""NLM's site as a source: files are downloaded into a cache folder, unless they are there as published now.
 
 The cache has the same folders as the site, so it can be used as a source itself.
 """
@@ -7,7 +7,9 @@ import re
 import shutil
 import time
 from base64 import b64encode
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +21,7 @@ from urllib3.exceptions import HTTPError, ProxyError
 from urllib3.response import BaseHTTPResponse
 
 from bioqa.indexer.loading.ledger import md5_of
+from bioqa.indexer.releases.known_md5s import KnownMd5s
 from bioqa.indexer.releases.source import (
     DIRECTORIES,
     MAX_MD5_BYTES,
@@ -29,7 +32,6 @@ from bioqa.indexer.releases.source import (
     md5_path,
     medline_names,
     parse_md5,
-    read_md5,
 )
 from bioqa.system.errors import BioqaError
 from bioqa.system.pauses import pause_after
@@ -63,6 +65,8 @@ CHECKED_BYTES = 1 << 26
 MIN_FREE_BYTES = 200_000_000
 """Space that a download must leave on the cache's disk."""
 
+_TIME = re.compile(r"\d:\d\d")
+
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 _BUSY = (429, 500, 502, 503, 504)
 
@@ -91,24 +95,47 @@ class SiteSource:
 
     def _listed(self, directory: Directory) -> list[PublishedFile]:
         url = urljoin(self.where, f"{directory}/")
-        names = linked_names(self._get(url, MAX_PAGE_BYTES), url)
-        return [PublishedFile(name, directory, ready=f"{name}.md5" in names) for name in medline_names(names)]
+        links = linked_files(self._get(url, MAX_PAGE_BYTES), url)
+        return [_listed_file(name, directory, links) for name in medline_names(links)]
+
+    def published_md5s(self, files: Sequence[PublishedFile]) -> dict[str, str]:
+        """See ``Source``. Where the listing shows that nothing has changed, the site is not asked again."""
+        with _using(self._cache):
+            known = KnownMd5s(self._cache)
+            unknown = [file for file in files if file.ready and known.md5(file) is None]
+            with ThreadPoolExecutor(MAX_CONNECTIONS, thread_name_prefix="md5") as pool:
+                for file, md5 in zip(unknown, pool.map(self._published_md5, unknown), strict=True):
+                    known.add(file, md5)
+            known.write()
+            return {file.name: md5 for file in files if (md5 := known.md5(file)) is not None}
+
+    def _published_md5(self, file: PublishedFile) -> str | None:
+        with suppress(BadFile):  # it may be replaced at this moment
+            return self._read_md5(file)[1]
+        return None
+
+    def _read_md5(self, file: PublishedFile) -> tuple[bytes, str]:
+        url = urljoin(self.where, f"{file.directory}/{file.name}.md5")
+        content = self._get(url, MAX_MD5_BYTES)
+        return content, parse_md5(content, file.name, url)
 
     def fetch(self, file: PublishedFile) -> FetchedFile:
         path = self._cache / file.directory / file.name
-        try:
+        with _using(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
-            return _cached(file, path) or self._fetch_anew(file, path)
-        except OSError as error:
-            raise BioqaError(f"cannot use the cache {path.parent}: {error.strerror or error}") from error
+            return self._fetch(file, path)
 
-    def _fetch_anew(self, file: PublishedFile, path: Path) -> FetchedFile:
+    def _fetch(self, file: PublishedFile, path: Path) -> FetchedFile:
+        """Use what the cache has if its MD5 is the one that the site gives now; else download the file."""
         url = urljoin(self.where, f"{file.directory}/{file.name}")
         part = path.with_name(path.name + ".part")
         downloaded = 0
-        for _ in range(2):
-            sidecar = self._get(url + ".md5", MAX_MD5_BYTES)
-            published = parse_md5(sidecar, file.name, url + ".md5")
+        for attempt in range(2):
+            sidecar, published = self._read_md5(file)
+            if attempt == 0 and path.is_file() and md5_of(path) == published:
+                if not _holds(md5_path(path), sidecar):
+                    md5_path(path).write_bytes(sidecar)
+                return FetchedFile(file, path, published, checked=True)
             if not part.is_file() or md5_of(part) != published:
                 downloaded += self._download(url, part)
             actual = md5_of(part)
@@ -198,24 +225,38 @@ class SiteSource:
             raise BioqaError(f"{url}: {_plain(error)}; gave up after {MAX_TRIES} tries") from error
 
 
-def linked_names(page: bytes, url: str) -> set[str]:
-    """Return the names of files linked from a directory's page. Raises BioqaError if it is not HTML."""
+def linked_files(page: bytes, url: str) -> dict[str, str]:
+    """Return the names of files linked from a directory's page, each with the text behind its link: date and
+    size on the pages of common servers. Raises BioqaError if it is not HTML."""
     try:
         links = html.document_fromstring(page).iter("a")
-        hrefs = [urljoin(url, link.get("href", "")) for link in links]
+        texts = {urljoin(url, link.get("href", "")): " ".join((link.tail or "").split()) for link in links}
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise BioqaError(f"{url}: not the page of a directory: {error}") from error
-    return {unquote(href.removeprefix(url)) for href in hrefs if href.startswith(url) and href != url}
+    return {
+        unquote(href.removeprefix(url)): text
+        for href, text in texts.items()
+        if href.startswith(url) and href != url
+    }
 
 
-def _cached(file: PublishedFile, path: Path) -> FetchedFile | None:
-    sidecar = md5_path(path)
-    if path.is_file() and sidecar.is_file():
-        md5 = md5_of(path)
-        with suppress(BadFile):
-            if md5 == parse_md5(read_md5(sidecar), file.name, sidecar):
-                return FetchedFile(file, path, md5, checked=True)
-    return None
+def _listed_file(name: str, directory: Directory, links: Mapping[str, str]) -> PublishedFile:
+    sidecar = links.get(f"{name}.md5")
+    # Without a time, only the day or nothing is known: the file may have changed since.
+    stamp = f"{links[name]}, {sidecar}" if sidecar and _TIME.search(sidecar) else ""
+    return PublishedFile(name, directory, ready=sidecar is not None, stamp=stamp)
+
+
+@contextmanager
+def _using(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BioqaError(f"cannot use the cache {folder}: {error.strerror or error}") from error
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
 
 
 class _Retry(urllib3.Retry):

@@ -1,8 +1,8 @@
 """Sources of NLM's files: a local folder, or NLM's site (``bioqa.indexer.releases.site``)."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -36,8 +36,9 @@ class PublishedFile:
     directory: Directory
     ready: bool = True
     """False while the site does not list the file's ``.md5`` yet."""
-    md5: str | None = None
-    """If the source gives it without fetching the file."""
+    stamp: str = field(default="", compare=False)
+    """What the source says of the file and its ``.md5``, such as dates and sizes; another one, or none, means
+    that the ``.md5`` may be another, too."""
 
     @property
     def year(self) -> int:
@@ -75,8 +76,14 @@ class Source(Protocol):
         """List the files published now. Raises BioqaError if the source cannot be read."""
         ...
 
+    def published_md5s(self, files: Sequence[PublishedFile]) -> dict[str, str]:
+        """Return the MD5s that the source gives now, by name, without those that cannot be read.
+
+        Raises BioqaError if the source cannot be read."""
+        ...
+
     def fetch(self, file: PublishedFile) -> FetchedFile:
-        """Get a local copy of the file; threads may call this concurrently.
+        """Get a local copy of the file as it is published now; threads may call this concurrently.
 
         Raises BadFile if the file is broken or missing, BioqaError if the source cannot be read."""
         ...
@@ -95,13 +102,17 @@ class FolderSource:
             raise BioqaError(f"{self._folder} has no folder baseline/ or updatefiles/, as NLM's site has")
         try:
             return tuple(
-                PublishedFile(name, directory, md5=_published_md5(folder / name))
+                PublishedFile(name, directory)
                 for directory, folder in folders.items()
                 if folder.is_dir()
                 for name in medline_names(entry.name for entry in folder.iterdir())
             )
         except OSError as error:
             raise BioqaError(f"cannot read {self._folder}: {error}") from error
+
+    def published_md5s(self, files: Sequence[PublishedFile]) -> dict[str, str]:
+        md5s = {file.name: _published_md5(self._folder / file.directory / file.name) for file in files}
+        return {name: md5 for name, md5 in md5s.items() if md5 is not None}
 
     def fetch(self, file: PublishedFile) -> FetchedFile:
         path = self._folder / file.directory / file.name

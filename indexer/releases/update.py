@@ -265,7 +265,18 @@ class _Run:
         self._waiting += [name for name in planned if name not in settled.union(self._known)]
         self._faults += plan.faults
         self._notes += plan.notes
-        if changed := changed_files(listing, target.loaded):
+        self._note_changed_files(listing, target)
+
+    def _note_changed_files(self, listing: Sequence[PublishedFile], target: LoadTarget) -> None:
+        """Note which files of earlier runs NLM has published again; those of this run were just compared."""
+        new = {entry.name for entry in self._loaded}
+        earlier = {entry.name for entry in target.loaded} - new
+        try:
+            published = self._source.published_md5s([file for file in listing if file.name in earlier])
+        except BioqaError as error:
+            self._notes.append(f"whether files were published again could not be checked: {error}")
+            return
+        if changed := changed_files(published, target.loaded):
             self._notes.append(
                 f"{len(changed)} files differ from those that were loaded, {changed[0]} first; "
                 "--rebuild loads them"

@@ -52,13 +52,15 @@ class Site:
         """By file name; "" stands for the pages of directories. Each is used once, in order."""
         self.requests: list[tuple[str, str | None]] = []
         """File name, or a directory's path, and Range."""
+        self.time = "10:00"
+        """Of all files, on the pages of directories."""
         self._folder = folder
 
     def content(self, path: str) -> bytes | None:
         found = self._folder / path.removeprefix("/pubmed/")
         if path.endswith("/") and found.is_dir():
             names = sorted(entry.name for entry in found.iterdir())
-            links = "".join(f'<a href="{name}">{name}</a>  2025-01-01 10:00   20M\n' for name in names)
+            links = "".join(f'<a href="{name}">{name}</a>  2025-01-01 {self.time}   20M\n' for name in names)
             page = f'<html><body><pre><a href="/pubmed/">Parent Directory</a>\n{links}</pre></body></html>'
             return page.encode()
         return found.read_bytes() if found.is_file() else None

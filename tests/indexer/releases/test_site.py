@@ -11,10 +11,20 @@ from pathlib import Path
 import pytest
 import urllib3
 
+from bioqa.indexer.loading.ledger import md5_of
 from bioqa.indexer.releases import site as module
 from bioqa.indexer.releases.folder_shelf import FolderShelf
-from bioqa.indexer.releases.site import MAX_TRIES, MAX_WAIT_S, NLM, SiteSource, linked_names
-from bioqa.indexer.releases.source import BadFile, FetchedFile, FolderSource, PublishedFile, md5_path
+from bioqa.indexer.releases.known_md5s import KNOWN_MD5S_FILE
+from bioqa.indexer.releases.site import MAX_TRIES, MAX_WAIT_S, NLM, SiteSource, linked_files
+from bioqa.indexer.releases.source import (
+    BadFile,
+    FetchedFile,
+    FolderSource,
+    PublishedFile,
+    md5_path,
+    parse_md5,
+    read_md5,
+)
 from bioqa.indexer.releases.update import UpdateOptions, update
 from bioqa.system.errors import BioqaError
 from tests.indexer.medline_xml import deletion
@@ -46,12 +56,13 @@ def test_the_listing_is_read_from_the_directories_pages(mirror: Mirror, source: 
 def test_only_files_of_the_directory_itself_are_listed() -> None:
     url = "https://example.org/pubmed/baseline/"
     page = (
-        b'<a href="a.gz">1</a><a href="/pubmed/baseline/b%2Egz">2</a><a name="top">3</a>'
+        b'<a href="a.gz">1</a>  2025-01-01\n 10:00  20M'
+        b'<a href="/pubmed/baseline/b%2Egz">2</a><a name="top">3</a>'
         b'<a href="https://elsewhere.org/c.gz">4</a><a href="../d.gz">5</a><a href="./">6</a>'
     )
-    assert linked_names(page, url) == {"a.gz", "b.gz"}
+    assert linked_files(page, url) == {"a.gz": "2025-01-01 10:00 20M", "b.gz": ""}
     with pytest.raises(BioqaError, match="not the page of a directory"):
-        linked_names(b"", url)
+        linked_files(b"", url)
 
 
 def test_a_file_is_fetched_once(mirror: Mirror, site: Site, source: SiteSource) -> None:
@@ -82,9 +93,49 @@ def test_what_is_bad_in_the_cache_is_fetched_anew(
         md5_path(path).write_text("torn")
     else:
         md5_path(path).unlink()
+    assert (source.fetch(FILE).downloaded_bytes > 0) == (what == "file")
+    assert fetched_is_whole(source.fetch(FILE), mirror)
+    assert parse_md5(read_md5(md5_path(path)), ONE, "") == md5_of(path)
+    assert len(site.asked_for(ONE)) == (2 if what == "file" else 1)
+
+
+def test_what_is_published_again_is_fetched_anew(mirror: Mirror, source: SiteSource) -> None:
+    source.fetch(FILE)
+    mirror.baseline(1, *citations(1, 10, "Other"))
     assert source.fetch(FILE).downloaded_bytes > 0
     assert fetched_is_whole(source.fetch(FILE), mirror)
-    assert len(site.asked_for(ONE)) == 2
+
+
+def test_the_site_is_asked_again_only_for_md5s_that_may_have_changed(
+    mirror: Mirror, site: Site, source: SiteSource
+) -> None:
+    name = f"{ONE}.md5"
+    before = source.published_md5s(source.listing())
+    assert before.keys() == {ONE, "pubmed25n0002.xml.gz", "pubmed25n0003.xml.gz"}
+    assert source.published_md5s(source.listing()) == before
+    assert len(site.asked_for(name)) == 1
+    changed = mirror.baseline(1, *citations(1, 10, "Other"))
+    site.time = "10:01"
+    assert source.published_md5s(source.listing()) == before | {ONE: md5_of(changed)}
+    site.time = ""  # a page without times
+    for asked in (3, 4):
+        source.published_md5s(source.listing())
+        assert len(site.asked_for(name)) == asked
+
+
+@pytest.mark.parametrize(
+    "content", ["torn", "[]", '{"pubmed25n0001.xml.gz": 1}', '{"pubmed25n0001.xml.gz": []}']
+)
+def test_a_damaged_file_of_known_md5s_counts_as_none(source: SiteSource, cache: Path, content: str) -> None:
+    before = source.published_md5s(source.listing())
+    (cache / KNOWN_MD5S_FILE).write_text(content)
+    assert source.published_md5s(source.listing()) == before
+
+
+def test_an_md5_that_cannot_be_read_is_left_out(site: Site, source: SiteSource) -> None:
+    site.faults[f"{ONE}.md5"] = [status(404)]
+    assert ONE not in source.published_md5s(source.listing())
+    assert ONE in source.published_md5s(source.listing())
 
 
 def test_a_download_goes_on_where_it_broke_off(mirror: Mirror, site: Site, source: SiteSource) -> None:
@@ -388,6 +439,8 @@ def test_an_index_is_kept_up_with_the_site(
     names = [f"pubmed25n000{n}.xml.gz" for n in (1, 2, 3)]
     first = update(source, shelf, UpdateOptions(workers=1))
     assert (first.passed, list(first.downloaded)) == (True, names)
+    assert site.asked_for(f"{names[0]}.md5") == [None]
+    assert update(source, shelf, UpdateOptions(workers=1)).downloaded == ()
     site.requests.clear()
     assert update(source, shelf, UpdateOptions(workers=1)).downloaded == ()
     assert [name for name, _ in site.requests] == ["/pubmed/baseline/", "/pubmed/updatefiles/"]
@@ -396,3 +449,29 @@ def test_an_index_is_kept_up_with_the_site(
     daily = update(source, shelf, UpdateOptions(workers=1))
     assert (daily.passed, daily.downloaded) == (True, ("pubmed25n0004.xml.gz",))
     assert sorted(titles(where), key=int) == [str(n) for n in range(1, 21) if n not in (3, 4)]
+
+
+def test_a_file_that_the_site_publishes_again_is_noticed_and_rebuilt(
+    mirror: Mirror, site: Site, source: SiteSource, where: str
+) -> None:
+    shelf = FolderShelf(Path(where))
+    update(source, shelf, UpdateOptions(workers=1))
+    again = mirror.baseline(2, *citations(11, 20, "Other")).name
+    site.time = "10:01"
+    assert update(source, shelf, UpdateOptions(workers=1)).notes == (
+        f"1 files differ from those that were loaded, {again} first; --rebuild loads them",
+    )
+    rebuilt = update(source, shelf, UpdateOptions(workers=1, rebuild=True))
+    assert (rebuilt.passed, rebuilt.downloaded, rebuilt.notes) == (True, (again,), ())
+    assert titles(where)["11"] == "Other 11."
+
+
+def test_md5s_that_the_site_refuses_are_a_note_not_a_failure(
+    site: Site, source: SiteSource, where: str
+) -> None:
+    shelf = FolderShelf(Path(where))
+    update(source, shelf, UpdateOptions(workers=1))
+    site.faults[f"{ONE}.md5"] = [status(403)]
+    report = update(source, shelf, UpdateOptions(workers=1))
+    assert report.passed
+    assert "whether files were published again could not be checked: " in report.notes[0]

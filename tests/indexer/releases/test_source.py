@@ -50,13 +50,14 @@ def test_a_folder_lists_nlms_files_with_their_md5(mirror: Mirror) -> None:
     mirror.update(3, *citations(3, 3))
     for other in ("README.txt", "pubmed25n0009.xml.gz.part", "pubmed25n12345.xml.gz"):
         (mirror.folder / "baseline" / other).write_text("not one of them")
-    listing = FolderSource(mirror.folder).listing()
+    source = FolderSource(mirror.folder)
+    listing = source.listing()
     assert [(file.directory, file.name, file.ready) for file in listing] == [
         ("baseline", "pubmed25n0001.xml.gz", True),
         ("baseline", "pubmed25n0002.xml.gz", True),
         ("updatefiles", "pubmed25n0003.xml.gz", True),
     ]
-    assert [file.md5 for file in listing[:2]] == [None, md5_of(second)]
+    assert source.published_md5s(listing[:2]) == {second.name: md5_of(second)}
     assert listing[0].name == first.name
 
 
@@ -93,7 +94,7 @@ def test_a_damaged_md5_is_refused_when_fetched_not_when_listed(mirror: Mirror) -
     md5_path(mirror.baseline(1, *citations(1, 1))).write_text("torn")
     source = FolderSource(mirror.folder)
     (file,) = source.listing()
-    assert file.md5 is None
+    assert source.published_md5s([file]) == {}
     with pytest.raises(BadFile, match=r"pubmed25n0001.xml.gz.md5: has no md5, but 'torn'"):
         source.fetch(file)
 
