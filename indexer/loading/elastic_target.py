@@ -105,7 +105,8 @@ class ElasticTarget:
         end, quiet = time.monotonic() + COPIES_S, 0
         while time.monotonic() < end:
             health = self.index.with_retries(
-                lambda client: client.cluster.health(
+                # 408 says that they are not made within that time.
+                lambda client: client.options(ignore_status=408).cluster.health(
                     index=self.index.name, wait_for_no_initializing_shards=True, timeout="10s"
                 )
             )

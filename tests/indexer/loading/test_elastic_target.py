@@ -1,6 +1,6 @@
 """An index of Elasticsearch as a target: the ledger beside it, and replicas once it is loaded."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from elasticsearch import Elasticsearch
@@ -12,7 +12,7 @@ from bioqa.indexer.search.elastic.connection import connect
 from bioqa.indexer.search.elastic.index import ElasticIndex
 from bioqa.indexer.search.elastic.mapping import Shape
 from bioqa.system.errors import BioqaError
-from tests.proxies import Garbling
+from tests.proxies import Garbling, Handler, Proxy
 
 ENTRY = LoadedFile("a.xml", "0" * 32, 100, 2, 1, 1, 0, number=1)
 OTHER = LoadedFile("b.xml", "1" * 32, 200, 1, 1, 0, 0, number=2)
@@ -62,21 +62,29 @@ def test_replicas_are_made_once_loading_is_finished(address: IndexAddress, clien
     loading.close()
 
 
-def test_a_release_is_finished_when_its_copies_are_made(elastic_url: str, address: IndexAddress) -> None:
-    making = [
-        {"status": "yellow", "timed_out": True, "delayed_unassigned_shards": 0},
-        {"status": "yellow", "timed_out": False, "delayed_unassigned_shards": 0},
-        {"status": "yellow", "timed_out": False, "delayed_unassigned_shards": 1},
-        {"status": "green", "timed_out": False, "delayed_unassigned_shards": 0},
+class Copying(Proxy):
+    """A server that is making copies, as its answers say."""
+
+    answers: ClassVar = [
+        (408, {"status": "yellow", "timed_out": True, "delayed_unassigned_shards": 0}),
+        (200, {"status": "yellow", "timed_out": False, "delayed_unassigned_shards": 0}),
+        (200, {"status": "yellow", "timed_out": False, "delayed_unassigned_shards": 1}),
+        (200, {"status": "green", "timed_out": False, "delayed_unassigned_shards": 0}),
     ]
-    with Garbling(elastic_url) as proxy:
-        through = IndexAddress((proxy.url,), address.name)
-        proxy.pattern = "_cluster/health"
-        proxy.change = lambda _: making.pop(0)
-        loading = target(through, Shape(replicas=1))
+
+    def respond(self, request: Handler, body: bytes) -> None:
+        if "_cluster/health" in request.path:
+            request.answer(*self.answers[len(self.paths("_cluster/health")) - 1])
+        else:
+            super().respond(request, body)
+
+
+def test_a_release_is_finished_when_its_copies_are_made(elastic_url: str, address: IndexAddress) -> None:
+    with Copying(elastic_url) as proxy:
+        loading = target(IndexAddress((proxy.url,), address.name), Shape(replicas=1))
         loading.finish()
         loading.close()
-        assert making == []
+        assert len(proxy.paths("_cluster/health")) == len(Copying.answers)
 
 
 @pytest.mark.parametrize("answer", [b"<html>log in</html>", {}, {"result": "noop", "acknowledged": False}])
