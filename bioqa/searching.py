@@ -1,5 +1,6 @@
 """Indices: build one from MEDLINE files, open one, search it."""
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +11,7 @@ from bioqa.app.answers import opening
 from bioqa.app.settings import load_settings
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import IndexStats, SearchIndex
+from bioqa.indexer.search.elastic.address import folder_path, is_url
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
@@ -17,14 +19,32 @@ if TYPE_CHECKING:
 
 
 class Index:
-    """A search index opened for reading; a context manager. Threads may share it."""
+    """A search index opened for reading; a context manager.
 
-    def __init__(self, opened: SearchIndex) -> None:
-        self._opened = opened
+    Threads may share it. It pickles as its place, so that processes open it themselves.
+    """
+
+    def __init__(self, opened: SearchIndex, where: str) -> None:
+        """``where``: the folder or URL that it was opened from."""
+        # Processes need not share the working directory.
+        self._where = where if is_url(where) else str(folder_path(where).absolute())
+        self._index = opened
+        self._process = os.getpid()
+
+    def __reduce__(self) -> tuple[Callable[[str], "Index"], tuple[str]]:
+        return open_index, (self._where,)
 
     @property
     def name(self) -> str:
         return self._opened.name
+
+    @property
+    def _opened(self) -> SearchIndex:
+        if self._process != os.getpid() and is_url(self._where):
+            # Forked: the connections are the parent's, and each would read the other's responses.
+            self._index = opening.open_index(load_settings(index=self._where))
+            self._process = os.getpid()
+        return self._index
 
     @property
     def back_end(self) -> SearchIndex:
@@ -93,7 +113,8 @@ def open_index(where: str | Path | None = None) -> Index:
     Traceback (most recent call last):
     bioqa.system.errors.BioqaError: no index at nowhere: no such folder
     """
-    return Index(opening.open_index(load_settings(index=where)))
+    settings = load_settings(index=where)
+    return Index(opening.open_index(settings), opening.index_location(settings))
 
 
 def build_index(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bioqa.app.answers import vectors
 from bioqa.app.answers.answering import Answerer, Ranker, read_stored_tokens
+from bioqa.app.answers.threads import use_threads
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Document, Sentence
 from bioqa.indexer import opening
@@ -102,25 +103,11 @@ def _load(place: str, settings: Settings, processes: int = 1) -> Ranker:
     device_of(settings.device)
     if folder := cascade_files.folder_of(place):
         # Before it is loaded: its speed is that of so many threads.
-        _use_threads(settings, processes, encoder=True)
+        use_threads(settings, processes, encoder=True)
         return cascade_files.load(folder, budget_ms=settings.ranker_budget_ms, device=settings.device)
     ranker = Reranker.load(place, device=settings.device)
-    _use_threads(settings, processes, encoder=ranker.reads_pieces)
+    use_threads(settings, processes, encoder=ranker.reads_pieces)
     return ranker
-
-
-_threads_needed = 1
-"""By the rankers that this process has loaded: threads are torch's, not a ranker's."""
-
-
-def _use_threads(settings: Settings, processes: int, *, encoder: bool) -> None:
-    import torch
-
-    global _threads_needed
-    threads = settings.threads(encoder=encoder, processes=processes)
-    if settings.torch_threads is None:
-        threads = _threads_needed = max(_threads_needed, threads)
-    torch.set_num_threads(threads)
 
 
 def open_answerer(settings: Settings) -> Answerer:

@@ -162,7 +162,7 @@ def test_a_limit_is_said_in_the_same_words_everywhere(
 
 def test_a_day_is_read_alike_everywhere(client: TestClient, answerer: Answerer) -> None:
     days: dict[str, Any] = {"published_after": "1995", "published_before": "2001-07"}
-    index = bioqa.Index(answerer.index)
+    index = bioqa.Index(answerer.index, "medline")
     expected = [document.pmid for document in bioqa.ask("statin", index, answerer.ranker, **days).documents]
     assert 0 < len(expected) < 7
     posted = client.post("/v1/search", json={"body": "statin", **days}).json()

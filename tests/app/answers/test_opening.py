@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from bioqa.app import settings as settings_module
-from bioqa.app.answers import opening
+from bioqa.app.answers import threads
 from bioqa.app.answers.answering import scale_of
 from bioqa.app.answers.opening import load_ranker, load_rankers, warm_up
 from bioqa.app.settings import Settings
@@ -92,7 +92,8 @@ def test_the_baseline_is_loaded_without_torch() -> None:
 
 def test_threads_are_one_unless_an_encoder_or_a_setting_wants_more(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
-    monkeypatch.setattr(opening, "_threads_needed", 1)
+    monkeypatch.setattr(threads, "_needed", 1)
+    monkeypatch.setattr(threads, "_most", 1)
     monkeypatch.setattr(settings_module, "_cores", lambda: 6)
     monkeypatch.setattr(torch, "set_num_threads", found.append)
     load_ranker(Settings())
