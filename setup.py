@@ -14,17 +14,17 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
 from bioqa import __version__  # noqa: E402
-from bioqa.app.version import COMMIT_FILE, checked_out, noted  # noqa: E402
+from bioqa.app.version import COMMIT_FILE, checked_out, read_commit  # noqa: E402
 
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^]]*)\]\((?!https?:|#)(?P<path>[^)]*)\)")
 
 
 def note_commit(package: Path) -> None:
-    """Write the commit of this checkout into a package that is built, or what a source distribution noted."""
+    """Write the commit of this checkout into a package that is built, or what a source distribution has."""
     file = package / COMMIT_FILE
     # It may be a hard link to the checkout's own file.
     file.unlink(missing_ok=True)
-    if commit := checked_out(ROOT, __version__) or noted(ROOT / "bioqa"):
+    if commit := checked_out(ROOT, __version__) or read_commit(ROOT / "bioqa"):
         file.write_text(commit + "\n", encoding="ascii")
 
 

@@ -54,10 +54,10 @@ def unknown_variables(environ: Mapping[str, str], settings: Collection[str]) -> 
 
 def _text(value: object) -> object:
     """A path as text, in which ``~`` is a home."""
-    return _expanded(str(value)) if isinstance(value, str | Path) else value
+    return _expand(str(value)) if isinstance(value, str | Path) else value
 
 
-def _expanded(path: str) -> str:
+def _expand(path: str) -> str:
     try:
         return expand_home(path)
     except BioqaError as error:
@@ -67,7 +67,7 @@ def _expanded(path: str) -> str:
 def _texts(value: object) -> object:
     if not isinstance(value, str):
         return value
-    return ",".join(_expanded(part.strip()) for part in value.split(","))
+    return ",".join(_expand(part.strip()) for part in value.split(","))
 
 
 def key_text(text: str) -> str:

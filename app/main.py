@@ -66,7 +66,7 @@ def create_app(settings: Settings | None = None, engine: Engine | None = None) -
     Raises BioqaError if a setting, a ranker, or the folder of batches cannot be used. The index may be
     created later: until then, questions get 503.
     """
-    settings = (settings or load_settings()).checked()
+    settings = (settings or load_settings()).check()
     configure_logs = partial(logs.configure, settings.log_level, settings.log_format)
     service = Service(settings, engine or open_engine(settings, configure_logs))
     app = FastAPI(
@@ -80,7 +80,7 @@ def create_app(settings: Settings | None = None, engine: Engine | None = None) -
     app.state.service = service
     app.state.batches = BatchJobs(service, settings.data_dir)
     modules = (batches, evaluation, comparing, comparing_page, documents, citations)
-    app.state.parsers = Parsers(settings, [each.__name__ for each in modules], service.engine.index)
+    app.state.parsers = Parsers(settings, [module.__name__ for module in modules], service.engine.index)
     service.watched.append(app.state.parsers)
     app.state.uploads = Uploads(settings.max_upload_bytes, app.state.parsers)
     uploads = dict.fromkeys(UPLOADS, settings.max_upload_bytes)
@@ -162,8 +162,8 @@ def _limit(schema: dict[str, Any], service: Service) -> None:
     schemas["AskedQuestion"]["properties"]["body"]["maxLength"] = service.settings.max_question_characters
     rerank_request = schemas["RerankRequest"]["properties"]
     rerank_request["query"]["maxLength"] = service.settings.max_question_characters
-    known, *others = rerank_request["model"]["anyOf"]
-    served = [{**known, "enum": [*service.rankers]}, {**known, "pattern": rerank.FOREIGN_MODEL}]
+    rankers, *others = rerank_request["model"]["anyOf"]
+    served = [{**rankers, "enum": [*service.rankers]}, {**rankers, "pattern": rerank.FOREIGN_MODEL}]
     rerank_request["model"]["anyOf"] = [*served, *others]
     schemas["TestSet"]["properties"]["questions"]["maxItems"] = service.settings.max_batch_questions
     schemas["BatchTestSet"]["properties"]["questions"]["maxItems"] = service.settings.max_testset_questions

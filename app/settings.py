@@ -46,7 +46,7 @@ class Settings(BaseSettings):
     """The settings, each of which is checked when it is used.
 
     A setting that holds no usable value raises SettingsError when it is read: a command must not end by a
-    variable that it does not use. ``checked`` raises for all of them.
+    variable that it does not use. ``check`` raises for all of them.
     """
 
     model_config = SettingsConfigDict(
@@ -333,7 +333,7 @@ class Settings(BaseSettings):
             raise SettingsError(self._faults[name])
         return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it from type checkers
 
-    def checked(self) -> Self:
+    def check(self) -> Self:
         """These settings. Raises SettingsError, naming each variable that has no usable value."""
         if self._faults:
             raise SettingsError("; ".join(self._faults.values()))
@@ -372,7 +372,7 @@ def load_settings(**given: Any) -> Settings:
     """Read the settings from the environment; given values that are not None replace them.
 
     Raises SettingsError for a given value that is invalid. A variable with an invalid value raises it when
-    the setting is used, or when ``checked`` is called.
+    the setting is used, or when ``check`` is called.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     try:

@@ -20,11 +20,11 @@ def version() -> str:
 
 def version_of(package: Path, release: str) -> str:
     """Return the version of the package in a folder, given its latest release."""
-    commit = noted(package) or checked_out(package.parent, release)
+    commit = read_commit(package) or checked_out(package.parent, release)
     return f"{release}+g{commit[:7]}" if re.fullmatch("[0-9a-f]{7,64}", commit) else release
 
 
-def noted(package: Path) -> str:
+def read_commit(package: Path) -> str:
     """The commit in COMMIT_FILE; empty if there is none."""
     try:
         return (package / COMMIT_FILE).read_text(encoding="ascii").strip()

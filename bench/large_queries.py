@@ -53,7 +53,7 @@ def measure(folder: Path, golden: Path, asked: int = ASKED) -> dict[str, Any]:
         for name, filters in FILTERS.items():
             found[name] = time_questions(_with_filters(index, filters), questions)
         found["facets"] = time_questions(
-            lambda question: facets_of(index.described(question, MAX_CANDIDATES)),
+            lambda question: facets_of(index.describe(question, MAX_CANDIDATES)),
             questions[: 3 * asked // 10],
         )
         found["newest"] = time_questions(

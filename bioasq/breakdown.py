@@ -44,14 +44,14 @@ def differences(comparison: Comparison, system: ComparedSystem, kind: Kind) -> l
 
     Only of questions that both answered and that have gold of this kind.
     """
-    found = []
-    for place, (ours, theirs) in enumerate(
+    groups = []
+    for position, (ours, theirs) in enumerate(
         zip(system.per_question, comparison.baseline.per_question, strict=True)
     ):
         if ours and theirs and getattr(ours, kind).gold:
             difference = main_value(kind, getattr(ours, kind)) - main_value(kind, getattr(theirs, kind))
-            found.append((place, difference))
-    return sorted(found, key=lambda each: -each[1])
+            groups.append((position, difference))
+    return sorted(groups, key=lambda group: -group[1])
 
 
 def by_type(comparison: Comparison, kind: Kind) -> list[GroupMeans]:
@@ -70,7 +70,7 @@ def by_gold(comparison: Comparison, kind: Kind) -> list[GroupMeans]:
 
 def curves(comparison: Comparison) -> list[PrecisionRecall]:
     """Precision and recall of documents at each depth."""
-    places = _shared(comparison, "documents")
+    places = _shared_questions(comparison, "documents")
     return [
         PrecisionRecall(
             system.name,
@@ -97,14 +97,14 @@ _Belongs = Callable[[Response, QuestionMeasures], bool]
 
 
 def _groups(comparison: Comparison, kind: Kind, wanted: Sequence[tuple[str, _Belongs]]) -> list[GroupMeans]:
-    places = _shared(comparison, kind)
+    places = _shared_questions(comparison, kind)
     first = comparison.baseline.per_question
     groups = []
     for name, belongs in wanted:
         chosen = [p for p in places if (m := first[p]) is not None and belongs(comparison.golden[p], m)]
         if chosen:
             means = {
-                system.name: sum(_value(system, kind, place) for place in chosen) / len(chosen)
+                system.name: sum(_value(system, kind, position) for position in chosen) / len(chosen)
                 for system in comparison.systems
                 if kind in system.kinds
             }
@@ -112,17 +112,17 @@ def _groups(comparison: Comparison, kind: Kind, wanted: Sequence[tuple[str, _Bel
     return groups
 
 
-def _value(system: ComparedSystem, kind: Kind, place: int) -> float:
-    measured = system.per_question[place]
+def _value(system: ComparedSystem, kind: Kind, position: int) -> float:
+    measured = system.per_question[position]
     assert measured is not None  # _shared
     return main_value(kind, getattr(measured, kind))
 
 
-def _shared(comparison: Comparison, kind: Kind) -> list[int]:
+def _shared_questions(comparison: Comparison, kind: Kind) -> list[int]:
     """Places of the questions with gold that all systems answered."""
     return [
-        place
-        for place, measured in enumerate(zip(*(s.per_question for s in comparison.systems), strict=True))
+        position
+        for position, measured in enumerate(zip(*(s.per_question for s in comparison.systems), strict=True))
         if all(measured) and getattr(measured[0], kind).gold
     ]
 

@@ -31,15 +31,15 @@ class CaseAnswer:
             "system": self.system,
             "ap_documents": None if self.measures is None else self.measures.documents.average_precision,
             "f1_snippets": None if self.measures is None else self.measures.snippets.f1,
-            "documents": [{"document": document, "in_gold": known} for document, known in self.documents],
+            "documents": [{"document": document, "in_gold": names} for document, names in self.documents],
             "snippets": [
                 {
-                    "document": each.snippet.document,
-                    "section": each.snippet.begin_section,
-                    "text": each.snippet.text,
-                    "in_gold": each.in_gold,
+                    "document": snippet.snippet.document,
+                    "section": snippet.snippet.begin_section,
+                    "text": snippet.snippet.text,
+                    "in_gold": snippet.in_gold,
                 }
-                for each in self.snippets
+                for snippet in self.snippets
             ],
         }
 
@@ -65,11 +65,11 @@ class Case:
         }
 
 
-def case(comparison: Comparison, place: int) -> Case:
+def case(comparison: Comparison, position: int) -> Case:
     """The question at a place of ``comparison.golden``."""
-    gold = comparison.golden[place]
+    gold = comparison.golden[position]
     spans = merged_spans(gold.snippets)
-    answers = tuple(_answer(system, gold, spans, place) for system in comparison.systems)
+    answers = tuple(_answer(system, gold, spans, position) for system in comparison.systems)
     returned = {document for answer in answers for document, _ in answer.documents}
     unique = tuple(dict.fromkeys(gold.documents))
     shown = CaseAnswer(
@@ -78,23 +78,25 @@ def case(comparison: Comparison, place: int) -> Case:
         tuple((document, True) for document in unique),
         tuple(CaseSnippet(snippet, True) for snippet in gold.snippets),
     )
-    return Case(gold.question, shown, answers, tuple(each for each in unique if each not in returned))
-
-
-def _answer(system: ComparedSystem, gold: Response, spans: Sequence[Span], place: int) -> CaseAnswer:
-    response = system.responses.get(gold.question.id)
-    if response is None:
-        return CaseAnswer(system.name, None, (), ())
-    known = set(gold.documents)
-    return CaseAnswer(
-        system.name,
-        system.per_question[place],
-        tuple((document, document in known) for document in dict.fromkeys(response.documents)),
-        tuple(CaseSnippet(snippet, _found(snippet, spans)) for snippet in response.snippets),
+    return Case(
+        gold.question, shown, answers, tuple(snippet for snippet in unique if snippet not in returned)
     )
 
 
-def _found(snippet: Snippet, golden: Sequence[Span]) -> bool:
+def _answer(system: ComparedSystem, gold: Response, spans: Sequence[Span], position: int) -> CaseAnswer:
+    response = system.responses.get(gold.question.id)
+    if response is None:
+        return CaseAnswer(system.name, None, (), ())
+    names = set(gold.documents)
+    return CaseAnswer(
+        system.name,
+        system.per_question[position],
+        tuple((document, document in names) for document in dict.fromkeys(response.documents)),
+        tuple(CaseSnippet(snippet, _is_found(snippet, spans)) for snippet in response.snippets),
+    )
+
+
+def _is_found(snippet: Snippet, golden: Sequence[Span]) -> bool:
     (span,) = merged_spans([snippet])
     return any(
         pmid_of(span.document) == pmid_of(gold.document) and overlap(span, gold) > 0 for gold in golden

@@ -24,7 +24,7 @@ from bioqa.bioasq.significance import (
     resampled_means,
 )
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import shown
+from bioqa.system.jsonfile import show
 
 Kind = Literal["documents", "snippets"]
 KINDS: tuple[Kind, ...] = ("documents", "snippets")
@@ -39,7 +39,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class SystemScore:
     """A measure of one system, with its bootstrap interval."""
 
     measure: str
@@ -82,15 +82,15 @@ class ComparedSystem:
     per_question: tuple[QuestionMeasures | None, ...]
     kinds: tuple[Kind, ...]
     """What it has any of: TREC runs have no snippets, for example."""
-    scores: tuple[Score, ...]
+    scores: tuple[SystemScore, ...]
     differences: tuple[Difference, ...] = ()
     """From the baseline; none for the baseline itself."""
 
-    def score(self, measure: str) -> Score | None:
-        return next((each for each in self.scores if each.measure == measure), None)
+    def score(self, measure: str) -> SystemScore | None:
+        return next((score for score in self.scores if score.measure == measure), None)
 
     def difference(self, measure: str) -> Difference | None:
-        return next((each for each in self.differences if each.measure == measure), None)
+        return next((difference for difference in self.differences if difference.measure == measure), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +145,11 @@ class Comparison:
         By the sum of the absolute differences in average precision of documents and F1 of snippets.
         """
         distances = [
-            max((_distance(system, self.baseline, place) for system in self.systems[1:]), default=0.0)
-            for place in range(len(self.golden))
+            max((_distance(system, self.baseline, position) for system in self.systems[1:]), default=0.0)
+            for position in range(len(self.golden))
         ]
-        ordered = sorted(range(len(distances)), key=lambda place: -distances[place])
-        return [place for place in ordered if distances[place] > _TIE][:count]
+        ordered = sorted(range(len(distances)), key=lambda position: -distances[position])
+        return [position for position in ordered if distances[position] > _TIE][:count]
 
 
 def compare(
@@ -169,16 +169,16 @@ def compare(
     if not systems:
         raise BioqaError("there is no system to measure")
     if baseline is not None and baseline not in systems:
-        raise BioqaError(f"the baseline {shown(baseline)} is none of the systems: {', '.join(systems)}")
+        raise BioqaError(f"the baseline {show(baseline)} is none of the systems: {', '.join(systems)}")
     if not FEWEST_RESAMPLES <= resamples <= MOST_RESAMPLES:
         raise BioqaError(f"resamples: {resamples} is not between {FEWEST_RESAMPLES} and {MOST_RESAMPLES:,}")
     if seed < 0:
         raise BioqaError(f"seed: {seed} is negative")
     order = sorted(systems, key=lambda name: name != baseline) if baseline else list(systems)
     sampler = _Sampler(resamples, seed)
-    measured = [_measured(name, golden, systems[name], edition, sampler) for name in order]
-    compared = [measured[0], *(_compared(each, measured[0], sampler) for each in measured[1:])]
-    return Comparison(edition, tuple(golden), tuple(_corrected(compared)), resamples, seed, CONFIDENCE)
+    measured = [_measure(name, golden, systems[name], edition, sampler) for name in order]
+    compared = [measured[0], *(_compare(other, measured[0], sampler) for other in measured[1:])]
+    return Comparison(edition, tuple(golden), tuple(_correct(compared)), resamples, seed, CONFIDENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +193,14 @@ class _Values:
 
     @classmethod
     def of(cls, system: ComparedSystem, kind: Kind, places: Sequence[int] | None = None) -> "_Values":
-        """Of the questions that it answered, or of those at ``places`` among them."""
+        """The values of the questions that it answered, or of those at ``places`` among them."""
         wanted = range(len(system.per_question)) if places is None else places
-        found = {place: measured for place in wanted if (measured := system.per_question[place])}
-        items: dict[int, ItemMeasures] = {place: getattr(each, kind) for place, each in found.items()}
+        found = {position: measured for position in wanted if (measured := system.per_question[position])}
+        items: dict[int, ItemMeasures] = {
+            position: getattr(measures, kind) for position, measures in found.items()
+        }
         if system.measures.edition == 9:
-            items = {place: item for place, item in items.items() if item.gold}
+            items = {position: item for position, item in items.items() if item.gold}
         rows = [_row(item) for item in items.values()]
         matrix = np.array(rows, dtype=np.float64).reshape(-1, len(NAMES))
         return cls(system.name, kind, tuple(items), matrix)
@@ -216,44 +218,47 @@ class _Sampler:
         """[resamples, NAMES]: the measures of each sample; equal draws for as many questions."""
         key = (values.system, values.kind, values.places)
         if key not in self._drawn:
-            self._drawn[key] = _shown(resampled_means(values.matrix, self.resamples, self.seed))
+            self._drawn[key] = _as_measures(resampled_means(values.matrix, self.resamples, self.seed))
         return self._drawn[key]
 
 
-def _measured(
+def _measure(
     name: str, golden: Sequence[Response], system: Sequence[Response], edition: int, sampler: _Sampler
 ) -> ComparedSystem:
     responses: dict[str, Response] = {}
-    for each in system:
-        responses.setdefault(each.question.id, each)
-    found = per_question(golden, system, edition)
-    measures = means(found, [r.question.id for r in golden if r.question.id not in responses], edition)
+    for response in system:
+        responses.setdefault(response.question.id, response)
+    items = per_question(golden, system, edition)
+    measures = means(items, [r.question.id for r in golden if r.question.id not in responses], edition)
     # In golden order, as per_question's own list is.
-    in_order = iter(found)
+    in_order = iter(items)
     aligned = tuple(next(in_order) if r.question.id in responses else None for r in golden)
     kinds: tuple[Kind, ...] = tuple(
         kind
         for kind in KINDS
-        if any(getattr(each, kind) for each in golden) and any(getattr(each, kind) for each in system)
+        if any(getattr(response, kind) for response in golden)
+        and any(getattr(response, kind) for response in system)
     )
     of_system = ComparedSystem(name, responses, measures, aligned, kinds, ())
     scores = [score for kind in kinds for score in _scores(of_system, kind, sampler)]
     return replace(of_system, scores=tuple(scores))
 
 
-def _scores(system: ComparedSystem, kind: Kind, sampler: _Sampler) -> list[Score]:
+def _scores(system: ComparedSystem, kind: Kind, sampler: _Sampler) -> list[SystemScore]:
     values = _Values.of(system, kind)
     if not values.places:
         return []
     low, high = interval(sampler(values))
     official = system.measures.official()
     return [
-        Score(measure, official[measure], float(low[place]), float(high[place]), len(values.places))
-        for place, measure in enumerate(f"{name}_{kind}" for name in NAMES)
+        SystemScore(
+            measure, official[measure], float(low[position]), float(high[position]), len(values.places)
+        )
+        for position, measure in enumerate(f"{name}_{kind}" for name in NAMES)
     ]
 
 
-def _compared(system: ComparedSystem, baseline: ComparedSystem, sampler: _Sampler) -> ComparedSystem:
+def _compare(system: ComparedSystem, baseline: ComparedSystem, sampler: _Sampler) -> ComparedSystem:
     differences = [
         difference
         for kind in KINDS
@@ -267,8 +272,8 @@ def _differences(
     system: ComparedSystem, baseline: ComparedSystem, kind: Kind, sampler: _Sampler
 ) -> list[Difference]:
     pairs = zip(system.per_question, baseline.per_question, strict=True)
-    shared = [place for place, (ours, theirs) in enumerate(pairs) if ours and theirs]
-    ours, theirs = (_Values.of(each, kind, shared) for each in (system, baseline))
+    shared = [position for position, (ours, theirs) in enumerate(pairs) if ours and theirs]
+    ours, theirs = (_Values.of(responses, kind, shared) for responses in (system, baseline))
     if not ours.places:
         return []
     differences = ours.matrix - theirs.matrix
@@ -277,37 +282,38 @@ def _differences(
     # The columns of GMAP are logarithms. Exchanging values keeps the sum of the two means, and with it, the
     # larger the difference of the logarithms, the larger that of the GMAPs: both have the same p.
     p = randomisation_p(differences, sampler.resamples, sampler.seed)
-    values = _shown(ours.matrix.mean(axis=0)) - _shown(theirs.matrix.mean(axis=0))
+    values = _as_measures(ours.matrix.mean(axis=0)) - _as_measures(theirs.matrix.mean(axis=0))
     wins, losses = ((side > _TIE).sum(axis=0) for side in (differences, -differences))
     return [
         Difference(
             f"{name}_{kind}",
-            value=float(values[place]),
-            low=float(low[place]),
-            high=float(high[place]),
-            p=float(p[place]),
-            p_holm=float(p[place]),
-            wins=int(wins[place]),
-            ties=int(len(differences) - wins[place] - losses[place]),
-            losses=int(losses[place]),
+            value=float(values[position]),
+            low=float(low[position]),
+            high=float(high[position]),
+            p=float(p[position]),
+            p_holm=float(p[position]),
+            wins=int(wins[position]),
+            ties=int(len(differences) - wins[position] - losses[position]),
+            losses=int(losses[position]),
             questions=len(differences),
         )
-        for place, name in enumerate(NAMES)
+        for position, name in enumerate(NAMES)
     ]
 
 
-def _corrected(systems: Sequence[ComparedSystem]) -> list[ComparedSystem]:
+def _correct(systems: Sequence[ComparedSystem]) -> list[ComparedSystem]:
     """Correct each measure's p for the number of systems that were compared by it."""
     corrected: dict[tuple[str, str], float] = {}
-    for measure in {each.measure for system in systems for each in system.differences}:
-        tested = [(system.name, found) for system in systems if (found := system.difference(measure))]
-        adjusted = holm([found.p for _, found in tested])
+    for measure in {difference.measure for system in systems for difference in system.differences}:
+        tested = [(system.name, items) for system in systems if (items := system.difference(measure))]
+        adjusted = holm([items.p for _, items in tested])
         corrected |= {(name, measure): p for (name, _), p in zip(tested, adjusted, strict=True)}
     return [
         replace(
             system,
             differences=tuple(
-                replace(each, p_holm=corrected[system.name, each.measure]) for each in system.differences
+                replace(difference, p_holm=corrected[system.name, difference.measure])
+                for difference in system.differences
             ),
         )
         for system in systems
@@ -320,15 +326,15 @@ def _row(item: ItemMeasures) -> tuple[float, ...]:
     return item.precision, item.recall, item.f1, item.average_precision, logarithm
 
 
-def _shown(averages: Floats) -> Floats:
+def _as_measures(averages: Floats) -> Floats:
     """[…, NAMES] Means of values as measures: GMAP out of its logarithm."""
     shown_as = averages.copy()
     shown_as[..., -1] = np.exp(averages[..., -1])
     return shown_as
 
 
-def _distance(system: ComparedSystem, baseline: ComparedSystem, place: int) -> float:
-    ours, theirs = system.per_question[place], baseline.per_question[place]
+def _distance(system: ComparedSystem, baseline: ComparedSystem, position: int) -> float:
+    ours, theirs = system.per_question[position], baseline.per_question[position]
     if ours is None or theirs is None:
         return 0.0
     distance = abs(ours.documents.average_precision - theirs.documents.average_precision)

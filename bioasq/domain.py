@@ -97,7 +97,7 @@ class Document:
 
     def sentence_spans(self) -> Sequence[int]:
         """[2 · sentences] begin and end of each, in turn."""
-        return [place for sentence in self.sentences for place in (sentence.begin, sentence.end)]
+        return [position for sentence in self.sentences for position in (sentence.begin, sentence.end)]
 
     def sentence_texts(self) -> list[str]:
         """[sentences]"""

@@ -6,7 +6,7 @@ from pathlib import Path
 from bioqa.bioasq.domain import Question, Response, Snippet
 from bioqa.bioasq.golden import TYPES, Golden, id_field, parse_golden, question_entries, text_field
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import has_lone_surrogate, read_json, shown, write_json
+from bioqa.system.jsonfile import has_lone_surrogate, read_json, show, write_json
 
 __all__ = [
     "Golden",
@@ -82,7 +82,7 @@ def _question(entry: Mapping[str, object], where: str) -> Question:
     if not (body and body.strip()):
         raise BioqaError(f"{where}: body: must be a question, but is {'empty' if body else 'missing'}")
     if kind is not None and kind not in TYPES:
-        raise BioqaError(f"{where}: type: must be one of {', '.join(TYPES)}, not {shown(kind)}")
+        raise BioqaError(f"{where}: type: must be one of {', '.join(TYPES)}, not {show(kind)}")
     for field, text in (("id", identifier), ("body", body)):
         if has_lone_surrogate(text):
             raise BioqaError(f"{where}: {field}: holds half a character (a lone surrogate)")
@@ -97,7 +97,7 @@ def _response_dict(response: Response) -> dict[str, object]:
     entry["body"] = question.body
     entry["documents"] = list(response.documents)
     entry["snippets"] = [_snippet_dict(snippet) for snippet in response.snippets]
-    _refuse_lone_surrogates(entry, f"question {shown(question.id)}")
+    _refuse_lone_surrogates(entry, f"question {show(question.id)}")
     return entry
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from bioqa.bioasq.domain import PUBMED_URL, Question, Response, Snippet
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import has_lone_surrogate, shown
+from bioqa.system.jsonfile import has_lone_surrogate, show
 
 TYPES = ("yesno", "factoid", "list", "summary")
 SNIPPET_KEYS = (
@@ -63,15 +63,15 @@ def parse_golden(data: object, name: str) -> Golden:
     Raises BioqaError, naming file (``name``), question and field, for what cannot be tolerated: a value of
     the wrong type, a question without id, a snippet without document or offsets.
     """
-    found: Counter[Irregularity] = Counter()
+    irregularities: Counter[Irregularity] = Counter()
     responses = []
     seen: set[str] = set()
     for where, entry in question_entries(data, name):
-        response = _response(entry, where, found)
-        found[Irregularity.DUPLICATE_QUESTION] += response.question.id in seen
+        response = _response(entry, where, irregularities)
+        irregularities[Irregularity.DUPLICATE_QUESTION] += response.question.id in seen
         seen.add(response.question.id)
         responses.append(response)
-    counted = {kind.value: found[kind] for kind in Irregularity if found[kind]}
+    counted = {kind.value: irregularities[kind] for kind in Irregularity if irregularities[kind]}
     return Golden(tuple(responses), MappingProxyType(counted))
 
 
@@ -81,16 +81,16 @@ def question_entries(data: object, name: str) -> Iterator[tuple[str, dict[str, o
     Raises BioqaError if the file is no object with a list of questions, or an entry is no object.
     """
     if not isinstance(data, dict):
-        raise BioqaError(f"{name}: must be an object with the key questions, not {shown(data)}")
+        raise BioqaError(f"{name}: must be an object with the key questions, not {show(data)}")
     entries = data.get("questions")
     if not isinstance(entries, list):
-        state = shown(entries) if "questions" in data else "missing"
+        state = show(entries) if "questions" in data else "missing"
         raise BioqaError(f"{name}: questions: must be a list, but is {state}")
     for position, entry in enumerate(entries, start=1):
         where = f"{name}: question number {position}"
         if not isinstance(entry, dict):
-            raise BioqaError(f"{where}: must be an object, not {shown(entry)}")
-        yield f"{where} (id {shown(entry.get('id'))})", entry
+            raise BioqaError(f"{where}: must be an object, not {show(entry)}")
+        yield f"{where} (id {show(entry.get('id'))})", entry
 
 
 def text_field(entry: Mapping[str, object], key: str, where: str) -> str | None:
@@ -98,7 +98,7 @@ def text_field(entry: Mapping[str, object], key: str, where: str) -> str | None:
     value = entry.get(key)
     if value is None or isinstance(value, str):
         return value
-    raise BioqaError(f"{where}: {key}: must be a string, not {shown(value)}")
+    raise BioqaError(f"{where}: {key}: must be a string, not {show(value)}")
 
 
 def id_field(entry: Mapping[str, object], where: str) -> str:
@@ -109,31 +109,33 @@ def id_field(entry: Mapping[str, object], where: str) -> str:
     return identifier
 
 
-def _response(entry: Mapping[str, object], where: str, found: Counter[Irregularity]) -> Response:
+def _response(entry: Mapping[str, object], where: str, irregularities: Counter[Irregularity]) -> Response:
     body = text_field(entry, "body", where)
     kind = text_field(entry, "type", where)
-    found[Irregularity.NO_BODY] += not body
-    found[Irregularity.NO_TYPE] += kind not in TYPES
-    documents = tuple(_documents(entry, where, found))
+    irregularities[Irregularity.NO_BODY] += not body
+    irregularities[Irregularity.NO_TYPE] += kind not in TYPES
+    documents = tuple(_documents(entry, where, irregularities))
     listed = set(documents)
     snippets: list[Snippet] = []
     seen: set[Snippet] = set()
-    for position, item in _items(entry, "snippets", where, found):
-        snippet = _snippet(item, f"{where}: snippets[{position}]", found)
-        found[Irregularity.UNLISTED_DOCUMENT] += snippet.document not in listed
-        found[Irregularity.DUPLICATE_SNIPPET] += snippet in seen
+    for position, item in _items(entry, "snippets", where, irregularities):
+        snippet = _snippet(item, f"{where}: snippets[{position}]", irregularities)
+        irregularities[Irregularity.UNLISTED_DOCUMENT] += snippet.document not in listed
+        irregularities[Irregularity.DUPLICATE_SNIPPET] += snippet in seen
         seen.add(snippet)
         snippets.append(snippet)
     return Response(Question(id_field(entry, where), body or "", kind), documents, tuple(snippets))
 
 
-def _documents(entry: Mapping[str, object], where: str, found: Counter[Irregularity]) -> Iterator[str]:
+def _documents(
+    entry: Mapping[str, object], where: str, irregularities: Counter[Irregularity]
+) -> Iterator[str]:
     seen: set[str] = set()
-    for position, item in _items(entry, "documents", where, found):
+    for position, item in _items(entry, "documents", where, irregularities):
         if not isinstance(item, str):
-            raise BioqaError(f"{where}: documents[{position}]: must be a string, not {shown(item)}")
-        found[Irregularity.DUPLICATE_DOCUMENT] += item in seen
-        found[Irregularity.DOCUMENT_FORM] += not is_document_url(item)
+            raise BioqaError(f"{where}: documents[{position}]: must be a string, not {show(item)}")
+        irregularities[Irregularity.DUPLICATE_DOCUMENT] += item in seen
+        irregularities[Irregularity.DOCUMENT_FORM] += not is_document_url(item)
         seen.add(item)
         yield item
 
@@ -145,25 +147,25 @@ def is_document_url(document: str) -> bool:
 
 
 def _items(
-    entry: Mapping[str, object], key: str, where: str, found: Counter[Irregularity]
+    entry: Mapping[str, object], key: str, where: str, irregularities: Counter[Irregularity]
 ) -> Iterator[tuple[int, object]]:
     """Yield a list's items with their positions, without nulls; nothing if the list is null or missing."""
     value = entry.get(key)
     if value is None:
-        found[Irregularity.NULL_LIST if key in entry else Irregularity.MISSING_LIST] += 1
+        irregularities[Irregularity.NULL_LIST if key in entry else Irregularity.MISSING_LIST] += 1
         return
     if not isinstance(value, list):
-        raise BioqaError(f"{where}: {key}: must be a list, not {shown(value)}")
+        raise BioqaError(f"{where}: {key}: must be a list, not {show(value)}")
     for position, item in enumerate(value):
         if item is None:
-            found[Irregularity.NULL_ITEM] += 1
+            irregularities[Irregularity.NULL_ITEM] += 1
         else:
             yield position, item
 
 
-def _snippet(item: object, where: str, found: Counter[Irregularity]) -> Snippet:
+def _snippet(item: object, where: str, irregularities: Counter[Irregularity]) -> Snippet:
     if not isinstance(item, dict):
-        raise BioqaError(f"{where}: must be an object, not {shown(item)}")
+        raise BioqaError(f"{where}: must be an object, not {show(item)}")
     document = text_field(item, "document", where)
     if document is None:
         raise BioqaError(f"{where}: document: is missing")
@@ -175,8 +177,8 @@ def _snippet(item: object, where: str, found: Counter[Irregularity]) -> Snippet:
         begin=_offset(item, "offsetInBeginSection", where),
         end=_offset(item, "offsetInEndSection", where),
     )
-    found[Irregularity.UNKNOWN_KEY] += not item.keys() <= set(SNIPPET_KEYS)
-    found.update(_snippet_irregularities(snippet))
+    irregularities[Irregularity.UNKNOWN_KEY] += not item.keys() <= set(SNIPPET_KEYS)
+    irregularities.update(_snippet_irregularities(snippet))
     return snippet
 
 
@@ -184,7 +186,7 @@ def _offset(item: Mapping[str, object], key: str, where: str) -> int:
     value = item.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    state = shown(value) if key in item else "missing"
+    state = show(value) if key in item else "missing"
     raise BioqaError(f"{where}: {key}: must be an integer, but is {state}")
 
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bioqa.bioasq.golden import Golden, parse_golden
-from bioqa.bioasq.trec import decoded, judged_responses, parse_judgements, parse_run, run_responses
+from bioqa.bioasq.trec import decode, judged_responses, parse_judgements, parse_run, run_responses
 from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import parse_json, read_bytes
 
 FEWEST_FIELDS = 4
-"""Of a line of TREC's formats."""
+"""Fields that each line of TREC's formats has."""
 
 
 def read_answers(path: str | Path) -> Golden:
@@ -42,14 +42,14 @@ def system_names(paths: Sequence[str | Path]) -> list[str]:
 def parse_answers(content: bytes, name: str) -> Golden:
     """``read_answers`` of a file's content; ``name`` stands for it in error messages."""
     if is_trec(content):
-        return Golden(tuple(run_responses(parse_run(decoded(content, name), name))), {})
+        return Golden(tuple(run_responses(parse_run(decode(content, name), name))), {})
     return parse_golden(parse_json(content, name), name)
 
 
 def parse_gold(content: bytes, name: str) -> Golden:
     """``read_gold`` of a file's content."""
     if is_trec(content):
-        return Golden(tuple(judged_responses(parse_judgements(decoded(content, name), name))), {})
+        return Golden(tuple(judged_responses(parse_judgements(decode(content, name), name))), {})
     return parse_golden(parse_json(content, name), name)
 
 

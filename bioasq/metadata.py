@@ -172,7 +172,7 @@ class Metadata:
     pages: str = ""
     """As MEDLINE writes them: "101-9" is 101 to 109."""
     published: PartialDate | None = None
-    """Of the issue; of the electronic publication if the record has no other date."""
+    """The issue's date; that of the electronic publication if the record has no other date."""
     electronic: PartialDate | None = None
     doi: str = ""
     pmcid: str = ""
@@ -222,7 +222,7 @@ def metadata_json(metadata: Metadata) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return value

@@ -18,7 +18,7 @@ import numpy as np
 
 from bioqa.bioasq.domain import MOST_DOCUMENTS, PUBMED_URL, Question, Response
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import read_bytes, shown
+from bioqa.system.jsonfile import read_bytes, show
 
 PMID = re.compile(r"[1-9][0-9]{0,17}")
 PUBMED_FORMS = re.compile(
@@ -47,7 +47,7 @@ class RunLine:
     tag: str
 
     def __str__(self) -> str:
-        return f"{self.question} Q0 {self.document} {self.rank} {_written(self.score)} {self.tag}"
+        return f"{self.question} Q0 {self.document} {self.rank} {_format_score(self.score)} {self.tag}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def run_lines(question: str, documents: Iterable[tuple[str, float]], tag: str) -
     for rank, (document, score) in enumerate(documents, start=1):
         _check_name("document", document)
         if not math.isfinite(score) or abs(score) > LARGEST:
-            raise BioqaError(f"question {shown(question)}: the score {score} cannot be written in a TREC run")
+            raise BioqaError(f"question {show(question)}: the score {score} cannot be written in a TREC run")
         single = np.float32(score)
         if single >= previous:
             single = np.nextafter(previous, np.float32(-np.inf))
@@ -87,10 +87,10 @@ def submission_run(responses: Iterable[Response], tag: str) -> Iterator[RunLine]
     for response in responses:
         try:
             pmids = list(dict.fromkeys(pmid(document) for document in response.documents))
-            scored = ((each, float(len(pmids) - index)) for index, each in enumerate(pmids))
+            scored = ((pmid, float(len(pmids) - index)) for index, pmid in enumerate(pmids))
             yield from run_lines(response.question.id, scored, tag)
         except BioqaError as error:
-            raise BioqaError(f"question {shown(response.question.id)}: {error}") from error
+            raise BioqaError(f"question {show(response.question.id)}: {error}") from error
 
 
 def judgements(golden: Iterable[Response]) -> Iterator[Judgement]:
@@ -100,14 +100,14 @@ def judgements(golden: Iterable[Response]) -> Iterator[Judgement]:
         try:
             pmids = dict.fromkeys(pmid(document) for document in response.documents)
         except BioqaError as error:
-            raise BioqaError(f"question {shown(response.question.id)}: {error}") from error
-        yield from (Judgement(response.question.id, each, 1) for each in pmids)
+            raise BioqaError(f"question {show(response.question.id)}: {error}") from error
+        yield from (Judgement(response.question.id, pmid, 1) for pmid in pmids)
 
 
 def read_run(path: str | Path) -> list[RunLine]:
     """Read a run, plain or gzip, in the file's order. Raises BioqaError, naming file, line and field, and for
     a file without lines, which an earlier step has failed to fill."""
-    return _some(parse_run(decoded(read_bytes(path), str(path)), str(path)), path)
+    return _some(parse_run(decode(read_bytes(path), str(path)), str(path)), path)
 
 
 def parse_run(text: str, name: str) -> list[RunLine]:
@@ -119,7 +119,7 @@ def parse_run(text: str, name: str) -> list[RunLine]:
         question, _, document, _, score, tag = fields
         value = float(score) if NUMBER.fullmatch(score) else math.inf
         if not abs(value) <= LARGEST:
-            raise BioqaError(f"{where}: score: must be a number of single precision, not {shown(score)}")
+            raise BioqaError(f"{where}: score: must be a number of single precision, not {show(score)}")
         _check_new(seen, question, document, where)
         ranks[question] += 1
         lines.append(RunLine(question, document, ranks[question], float(np.float32(value)), tag))
@@ -128,7 +128,7 @@ def parse_run(text: str, name: str) -> list[RunLine]:
 
 def read_judgements(path: str | Path) -> list[Judgement]:
     """Read judgements as ``read_run`` reads a run."""
-    return _some(parse_judgements(decoded(read_bytes(path), str(path)), str(path)), path)
+    return _some(parse_judgements(decode(read_bytes(path), str(path)), str(path)), path)
 
 
 def parse_judgements(text: str, name: str) -> list[Judgement]:
@@ -139,7 +139,7 @@ def parse_judgements(text: str, name: str) -> list[Judgement]:
         text, name, ("question", "iteration", "document", "relevance")
     ):
         if not INTEGER.fullmatch(relevance):
-            raise BioqaError(f"{where}: relevance: must be an integer, not {shown(relevance)}")
+            raise BioqaError(f"{where}: relevance: must be an integer, not {show(relevance)}")
         _check_new(seen, question, document, where)
         parsed.append(Judgement(question, document, int(relevance)))
     return parsed
@@ -191,22 +191,22 @@ def pmid(document: str) -> str:
     Raises BioqaError for anything else."""
     match = PUBMED_FORMS.fullmatch(document)
     if match is None:
-        raise BioqaError(f"the document {shown(document)} is neither a PMID nor a URL of PubMed")
+        raise BioqaError(f"the document {show(document)} is neither a PMID nor a URL of PubMed")
     return match[1]
 
 
 def _responses(documents: dict[str, list[str]], questions: Sequence[Question] | None) -> list[Response]:
     if questions is None:
         questions = [Question(identifier, "") for identifier in documents]
-    known = {question.id for question in questions}
+    ids = {question.id for question in questions}
     for identifier, pmids in documents.items():
-        if identifier not in known:
-            raise BioqaError(f"the question {shown(identifier)} is not in the test set")
-        for each in pmids:
-            if not PMID.fullmatch(each):
-                raise BioqaError(f"question {shown(identifier)}: the document {shown(each)} is not a PMID")
+        if identifier not in ids:
+            raise BioqaError(f"the question {show(identifier)} is not in the test set")
+        for pmid in pmids:
+            if not PMID.fullmatch(pmid):
+                raise BioqaError(f"question {show(identifier)}: the document {show(pmid)} is not a PMID")
     return [
-        Response(question, tuple(PUBMED_URL + each for each in documents.get(question.id, ())), ())
+        Response(question, tuple(PUBMED_URL + pmid for pmid in documents.get(question.id, ())), ())
         for question in questions
     ]
 
@@ -217,7 +217,7 @@ def _some(lines: list[Line], path: str | Path) -> list[Line]:
     return lines
 
 
-def decoded(content: bytes, name: str) -> str:
+def decode(content: bytes, name: str) -> str:
     """The text of a file. Raises BioqaError, in which ``name`` stands for it, if it is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
@@ -242,15 +242,15 @@ def _lines(text: str, name: str, fields: Sequence[str]) -> Iterator[tuple[str, l
 
 def _check_new(seen: set[tuple[str, str]], question: str, document: str, where: str) -> None:
     if (question, document) in seen:
-        raise BioqaError(f"{where}: duplicate document {shown(document)} for this question")
+        raise BioqaError(f"{where}: duplicate document {show(document)} for this question")
     seen.add((question, document))
 
 
 def _check_name(kind: str, name: str) -> None:
     if not name or any(character.isspace() or not character.isprintable() for character in name):
-        raise BioqaError(f"{kind} {shown(name)}: must not be empty or contain white space in a TREC file")
+        raise BioqaError(f"{kind} {show(name)}: must not be empty or contain white space in a TREC file")
 
 
-def _written(score: float) -> str:
+def _format_score(score: float) -> str:
     """Format a score as the shortest text that reads as the same number in single precision."""
     return str(np.float32(score))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bioqa.bioasq.domain import MOST_DOCUMENTS, MOST_SNIPPETS, PUBMED_URL, Question
 from bioqa.bioasq.golden import SNIPPET_KEYS, TYPES, is_document_url
-from bioqa.system.jsonfile import has_lone_surrogate, shortened, shown
+from bioqa.system.jsonfile import has_lone_surrogate, shorten, show
 
 MAX_OFFSET = 2**31 - 1  # the official tool reads offsets into 32 bits
 
@@ -54,11 +54,11 @@ def validate(data: object, testset: Sequence[Question] | None = None) -> list[Fa
 def faults_of(data: object, testset: Sequence[Question] | None = None) -> Iterator[Fault]:
     """Yield the faults one by one: a hostile file may have more of them than fit into memory."""
     if not isinstance(data, dict):
-        yield Fault("", "", f"must be an object with the key questions, not {shown(data)}")
+        yield Fault("", "", f"must be an object with the key questions, not {show(data)}")
         return
     entries = data.get("questions")
     if not isinstance(entries, list):
-        state = f"must be a list, not {shown(entries)}" if "questions" in data else "is missing"
+        state = f"must be a list, not {show(entries)}" if "questions" in data else "is missing"
         yield Fault("", "questions", state)
         return
     expected = None if testset is None else {question.id: question for question in testset}
@@ -90,21 +90,21 @@ def _name(entry: object, position: int) -> str:
 
 def _encodable(text: str) -> str:
     """Shorten ids and keys of the file and escape lone surrogates, so that messages can repeat them."""
-    return shortened(text).encode(errors="backslashreplace").decode()
+    return shorten(text).encode(errors="backslashreplace").decode()
 
 
 def _entry_faults(
     entry: object, seen: set[str], expected: Mapping[str, Question] | None
 ) -> Iterator[Problem]:
     if not isinstance(entry, dict):
-        yield "", f"must be an object, not {shown(entry)}"
+        yield "", f"must be an object, not {show(entry)}"
         return
     yield from _id_faults(entry.get("id"), seen, expected)
     yield from _text_faults(entry, "body")
     yield from _text_faults(entry, "type")
     kind = entry.get("type")
     if isinstance(kind, str) and kind not in TYPES:
-        yield "type", f"must be one of {', '.join(TYPES)}, not {shown(kind)}"
+        yield "type", f"must be one of {', '.join(TYPES)}, not {show(kind)}"
     identifier = entry.get("id")
     if expected and isinstance(identifier, str) and identifier in expected:
         yield from _echo_faults(entry, expected[identifier])
@@ -118,7 +118,7 @@ def _id_faults(
     identifier: object, seen: set[str], expected: Mapping[str, Question] | None
 ) -> Iterator[Problem]:
     if not isinstance(identifier, str) or not identifier:
-        yield "id", f"must be a string that is not empty, not {shown(identifier)}"
+        yield "id", f"must be a string that is not empty, not {show(identifier)}"
         return
     if has_lone_surrogate(identifier):
         yield "id", NO_UNICODE
@@ -136,14 +136,14 @@ def _text_faults(entry: Mapping[str, object], key: str) -> Iterator[Problem]:
         if has_lone_surrogate(value):
             yield key, NO_UNICODE
     elif key in entry:
-        yield key, f"must be a string, not {shown(value)}"
+        yield key, f"must be a string, not {show(value)}"
 
 
 def _echo_faults(entry: Mapping[str, object], question: Question) -> Iterator[Problem]:
     for key, expected in (("body", question.body), ("type", question.type)):
         value = entry.get(key)
         if isinstance(value, str) and expected is not None and value != expected:
-            yield key, f"must be the test set's, {shown(expected)}, not {shown(value)}"
+            yield key, f"must be the test set's, {show(expected)}, not {show(value)}"
 
 
 def _list_faults(entry: Mapping[str, object], key: str, most: int) -> Iterator[Problem]:
@@ -152,7 +152,7 @@ def _list_faults(entry: Mapping[str, object], key: str, most: int) -> Iterator[P
         if len(value) > most:
             yield key, f"must hold at most {most}, not {len(value)}"
     elif key in entry:
-        yield key, f"must be a list, which may be empty, not {shown(value)}"
+        yield key, f"must be a list, which may be empty, not {show(value)}"
 
 
 def _document_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
@@ -163,7 +163,7 @@ def _document_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
         yield from _url_faults(field, document)
         if isinstance(document, str):
             if document in seen:
-                yield field, f"duplicate document {shown(document)}"
+                yield field, f"duplicate document {show(document)}"
             seen.add(document)
 
 
@@ -174,9 +174,9 @@ def _items(entry: Mapping[str, object], key: str) -> list[object]:
 
 def _url_faults(field: str, document: object) -> Iterator[Problem]:
     if not isinstance(document, str):
-        yield field, f"must be a string, not {shown(document)}"
+        yield field, f"must be a string, not {show(document)}"
     elif not is_document_url(document):
-        yield field, f"must be {PUBMED_URL} and a PMID, not {shown(document)}"
+        yield field, f"must be {PUBMED_URL} and a PMID, not {show(document)}"
 
 
 def _snippets_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
@@ -187,14 +187,14 @@ def _snippets_faults(entry: Mapping[str, object]) -> Iterator[Problem]:
     for position, snippet in enumerate(_items(entry, "snippets")):
         field = f"snippets[{position}]"
         if not isinstance(snippet, dict):
-            yield field, f"must be an object, not {shown(snippet)}"
+            yield field, f"must be an object, not {show(snippet)}"
             continue
         for key, message in _snippet_faults(snippet):
             yield f"{field}.{key}", message
         document, section, offsets = snippet.get("document"), snippet.get("beginSection"), _offsets(snippet)
         if isinstance(document, str):
             if listed is not None and document not in listed:
-                yield f"{field}.document", f"is not among the question's documents: {shown(document)}"
+                yield f"{field}.document", f"is not among the question's documents: {show(document)}"
             if isinstance(section, str) and offsets and offsets[0] < offsets[1]:
                 spans.setdefault((document, section), []).append(_SnippetSpan(*offsets, position))
     for group in spans.values():
@@ -225,10 +225,10 @@ def _snippet_faults(snippet: Mapping[str, object]) -> Iterator[Problem]:
         yield from _url_faults("document", snippet["document"])
     for key in ("beginSection", "endSection"):
         if key in snippet and snippet[key] not in ("title", "abstract"):
-            yield key, f"must be title or abstract, not {shown(snippet[key])}"
+            yield key, f"must be title or abstract, not {show(snippet[key])}"
     begin, end = snippet.get("beginSection"), snippet.get("endSection")
     if isinstance(begin, str) and isinstance(end, str) and begin != end:
-        yield "endSection", f"must be the same as beginSection, {shown(begin)}, not {shown(end)}"
+        yield "endSection", f"must be the same as beginSection, {show(begin)}, not {show(end)}"
     yield from _text_faults(snippet, "text")
     if snippet.get("text") == "":
         yield "text", "must not be empty"
@@ -240,9 +240,9 @@ def _snippet_faults(snippet: Mapping[str, object]) -> Iterator[Problem]:
 
 def _offset_faults(key: str, value: object) -> Iterator[Problem]:
     if not _is_integer(value):
-        yield key, f"must be an integer, not {shown(value)}"
+        yield key, f"must be an integer, not {show(value)}"
     elif isinstance(value, int) and not 0 <= value <= MAX_OFFSET:
-        yield key, f"must be from 0 to {MAX_OFFSET}, not {shown(value)}"
+        yield key, f"must be from 0 to {MAX_OFFSET}, not {show(value)}"
 
 
 def _span_faults(snippet: Mapping[str, object]) -> Iterator[Problem]:
@@ -251,10 +251,10 @@ def _span_faults(snippet: Mapping[str, object]) -> Iterator[Problem]:
         return
     begin, end = offsets
     if end <= begin:
-        message = f"must be greater than offsetInBeginSection, {shown(begin)}, not {shown(end)}"
+        message = f"must be greater than offsetInBeginSection, {show(begin)}, not {show(end)}"
         yield "offsetInEndSection", message
     elif isinstance(text, str) and end - begin != len(text):
-        message = f"has {len(text)} characters, but the offsets span {shown(end - begin)}"
+        message = f"has {len(text)} characters, but the offsets span {show(end - begin)}"
         yield "text", f"{message} (the end is exclusive)"
 
 

@@ -22,7 +22,7 @@ from bioqa.bioasq.domain import Question
 from bioqa.indexer.search.filtering.filters import Filters
 from bioqa.searching import Index, open_index
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import has_lone_surrogate, shortened
+from bioqa.system.jsonfile import has_lone_surrogate, shorten
 
 Ranker = answering.Ranker
 """A loaded checkpoint, as ``load_ranker`` gives it; anything that keeps its promises will do."""
@@ -93,7 +93,7 @@ def with_options(
 
         @wraps(answer)
         def call(*positional: Any, **named: Any) -> Result:
-            given = inspect.Signature(_positional(first)).bind(*positional, **_taken(named, first))
+            given = inspect.Signature(_positional(first)).bind(*positional, **_take_others(named, first))
             question, index, ranker = (*given.args, None)[:3]
             options = read(cast("type[Options]", model), named)
             return answer(question, _index(index), _ranker(ranker), options.ready(_default_candidates()))
@@ -117,7 +117,7 @@ def _positional(first: str) -> list[inspect.Parameter]:
     ]
 
 
-def _taken(named: dict[str, Any], first: str) -> dict[str, Any]:
+def _take_others(named: dict[str, Any], first: str) -> dict[str, Any]:
     """Those of the named arguments that are no options, which stay."""
     return {name: named.pop(name) for name in (first, "index", "ranker") if name in named}
 
@@ -126,30 +126,30 @@ def _index(index: object) -> Index:
     if isinstance(index, Index):
         return index
     if isinstance(index, str | Path):
-        return _opened(str(index))
-    raise BioqaError(f"index: must be an index, or the folder or URL of one, not {shortened(repr(index))}")
+        return _open_once(str(index))
+    raise BioqaError(f"index: must be an index, or the folder or URL of one, not {shorten(repr(index))}")
 
 
 @lru_cache(maxsize=8)
-def _opened(place: str) -> Index:
-    return open_index(place)
+def _open_once(location: str) -> Index:
+    return open_index(location)
 
 
 def _ranker(ranker: Any) -> Ranker:
     if ranker is None:
         return default_ranker()
     if isinstance(ranker, str | Path):
-        return _loaded(str(ranker))
+        return _load_once(str(ranker))
     if not hasattr(ranker, "rank"):
         raise BioqaError(
-            f"ranker: must be a ranker, or the name or folder of one, not {shortened(repr(ranker))}"
+            f"ranker: must be a ranker, or the name or folder of one, not {shorten(repr(ranker))}"
         )
     return cast("Ranker", ranker)
 
 
 @lru_cache(maxsize=8)
-def _loaded(place: str) -> Ranker:
-    return load_ranker(place)
+def _load_once(location: str) -> Ranker:
+    return load_ranker(location)
 
 
 def as_answer(answer: answers.Answer) -> Answer:
@@ -209,7 +209,7 @@ def ask(question: str | Question, index: Index, ranker: Ranker, options: Options
     Traceback (most recent call last):
     bioqa.app.answers.question.OptionError: candidates: must be less than or equal to 1000
     """
-    return as_answer(Answerer(index.back_end, ranker).answer(checked(question), options))
+    return as_answer(Answerer(index.back_end, ranker).answer(check_question(question), options))
 
 
 class AskAllOptions(AskOptions):
@@ -231,7 +231,7 @@ def ask_all(
     """
     answerer = Answerer(index.back_end, ranker)
     options.as_filters()
-    remaining = map(checked, questions)
+    remaining = map(check_question, questions)
 
     def answers() -> Iterator[Answer]:
         while some := [*islice(remaining, AT_ONCE)]:
@@ -296,7 +296,7 @@ def explain(
 def _explaining(
     question: str | Question, index: Index, ranker: Ranker, options: Options
 ) -> Explanation | None:
-    return Answerer(index.back_end, ranker).answer(checked(question), options).explanation
+    return Answerer(index.back_end, ranker).answer(check_question(question), options).explanation
 
 
 @cache
@@ -310,11 +310,11 @@ def default_ranker() -> Ranker:
     return load_ranker()
 
 
-def _text(place: str | Path | None) -> str | None:
-    return None if place is None else str(place)
+def _text(location: str | Path | None) -> str | None:
+    return None if location is None else str(location)
 
 
-def checked(question: str | Question) -> Question:
+def check_question(question: str | Question) -> Question:
     body = question if isinstance(question, str) else question.body
     if not body.strip():
         raise BioqaError("the question is empty")

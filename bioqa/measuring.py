@@ -108,7 +108,7 @@ def question_measures(golden: Responses, system: Responses, edition: int = LATES
     (1.0, 3)
     """
     measured = measures.per_question(_responses(golden), _responses(system), edition)
-    return [each.row() for each in measured]
+    return [question.row() for question in measured]
 
 
 def validate(
@@ -124,8 +124,8 @@ def validate(
         data = read_json(submission)
     else:
         data = files.submission_dict(_responses(submission))
-    asked = files.read_testset(testset) if isinstance(testset, str | Path) else testset
-    return validation.validate(data, asked)
+    answered = files.read_testset(testset) if isinstance(testset, str | Path) else testset
+    return validation.validate(data, answered)
 
 
 def write_submission(path: str | Path, answers: Iterable[Answer | Response]) -> None:
@@ -154,4 +154,4 @@ def _responses(source: Responses) -> tuple[Response, ...]:
         source = files.read_golden(source)
     if isinstance(source, Golden):
         return source.responses
-    return tuple(each.response() if isinstance(each, Answer) else each for each in source)
+    return tuple(answer.response() if isinstance(answer, Answer) else answer for answer in source)

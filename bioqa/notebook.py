@@ -21,8 +21,8 @@ def _lines(answer: Answer) -> Iterator[str]:
         yield f"<p><{weight}>{escape(remark.text)}</{weight}></p>"
     yield "<ol>"
     for snippet in answer.snippets:
-        place = f"{snippet.pmid}, {snippet.section}, score {snippet.score:.3f}"
-        yield f"<li>{_mark(snippet.document)}{escape(snippet.text)} <small>({escape(place)})</small></li>"
+        where = f"{snippet.pmid}, {snippet.section}, score {snippet.score:.3f}"
+        yield f"<li>{_mark(snippet.document)}{escape(snippet.text)} <small>({escape(where)})</small></li>"
     yield "</ol>"
     for article in articles(answer, answer.options.offset + 1):
         yield from _article(article)

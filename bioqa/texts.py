@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bioqa.app.answers.answering import rank_and_select
 from bioqa.app.answers.reranking import GivenText, ScoredText, as_retrieved, scored_texts
-from bioqa.asking import Ranker, checked, default_ranker
+from bioqa.asking import Ranker, check_question, default_ranker
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +43,19 @@ def rank(
     'Metformin lowers glucose.'
     """
     ranker = ranker or default_ranker()
-    given = [GivenText(each) if isinstance(each, str) else GivenText(each[1], each[0]) for each in texts]
+    given = [GivenText(text) if isinstance(text, str) else GivenText(text[1], text[0]) for text in texts]
     if not given:
         return []
-    [answer] = rank_and_select(ranker, [as_retrieved(given, checked(question).body, ranker)])
-    return [_ranked(each, given[each.position]) for each in scored_texts(answer, ranker)]
+    [answer] = rank_and_select(ranker, [as_retrieved(given, check_question(question).body, ranker)])
+    return [_rank_text(scored, given[scored.position]) for scored in scored_texts(answer, ranker)]
 
 
-def _ranked(each: ScoredText, given: GivenText) -> RankedText:
+def _rank_text(scored: ScoredText, given: GivenText) -> RankedText:
     sections = {"title": given.title, "abstract": given.text}
     sentences = tuple(
-        TextSentence(found.score, sections[found.sentence.section][found.sentence.begin : found.sentence.end])
-        for found in each.sentences
+        TextSentence(
+            ranked.score, sections[ranked.sentence.section][ranked.sentence.begin : ranked.sentence.end]
+        )
+        for ranked in scored.sentences
     )
-    return RankedText(each.position, each.score, given.text, given.title, sentences)
+    return RankedText(scored.position, scored.score, given.text, given.title, sentences)

@@ -28,7 +28,7 @@ from bioqa.models.encoders.loading import EncoderError
 from bioqa.models.features.extractor import DOCUMENT_FEATURES, SENTENCE_FEATURES, Scaling, feature_counts
 from bioqa.models.folders import put_back, written_whole
 from bioqa.models.rankers.registry import build, encoder_of, learned_state, settings_from
-from bioqa.models.rankers.settings import RankerSettings, SettingsError
+from bioqa.models.rankers.settings import RankerSettings, RankerSettingsError
 from bioqa.models.text import vocabulary as vocabularies
 from bioqa.models.text.pieces import FILES as PIECES_FILES
 from bioqa.models.text.vocabulary import Vocabulary, VocabularyError
@@ -122,7 +122,7 @@ def load(folder: Path, *, device: str = "auto") -> Checkpoint:
         raise CheckpointError(f"{folder}: vectors of {dimensions} dimensions, not {wanted}")
     try:
         model = build(settings, torch.from_numpy(vocabulary.vectors), device=device)
-    except (EncoderError, SettingsError) as error:
+    except (EncoderError, RankerSettingsError) as error:
         raise CheckpointError(f"{folder}: {error}") from error
     _check_encoder(folder, config, model)
     _load_weights(model, folder / "model.safetensors")

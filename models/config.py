@@ -33,12 +33,12 @@ def check_kind(
     error: type[BioqaError],
 ) -> None:
     """Raise ``error`` for a ranker of another kind (None: a trained architecture's), or of another format."""
-    found = config.get("kind"), config["format"]
-    if found[0] != kind or found[1] not in formats:
-        known = " and ".join(map(str, formats))
+    stored = config.get("kind"), config["format"]
+    if stored[0] != kind or stored[1] not in formats:
+        expected = " and ".join(map(str, formats))
         of_kind = "" if kind is None else f" of {kind}"
-        other = "" if found[0] is None else f" of {found[0]}"
-        raise error(f"{folder / NAME}: format {found[1]!r}{other}, this version reads {known}{of_kind}")
+        other = "" if stored[0] is None else f" of {stored[0]}"
+        raise error(f"{folder / NAME}: format {stored[1]!r}{other}, this version reads {expected}{of_kind}")
 
 
 def write_config(folder: Path, config: Mapping[str, Any]) -> None:

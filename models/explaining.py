@@ -58,14 +58,14 @@ _ADDS_UP = 1e-3
 
 
 def explain_ranking(
-    ranker: Any, question: str, candidates: Sequence[Candidate], place: int, selected: int
+    ranker: Any, question: str, candidates: Sequence[Candidate], position: int, selected: int
 ) -> tuple[RankerExplanation, Ranking]:
     """Explain the score of the candidate at ``place``, of which ``selected`` are chosen; and the ranking.
 
     ``ranker``: any that ranks; the more of its kind is known, the more is explained.
     """
     ranking = ranker.rank(question, candidates)
-    pmid = candidates[place].document.pmid
+    pmid = candidates[position].document.pmid
     rank, ranked = _find(ranking, pmid)
     last = ranking.documents[:selected][-1] if rank > selected > 0 else None
     parts: tuple[Summand, ...] = ()
@@ -74,14 +74,14 @@ def explain_ranking(
     words: tuple[WordEffect, ...] = ()
     additive, first = False, None
     if isinstance(ranker, Cascade):
-        first, of_first = explain_ranking(ranker.first, question, candidates, place, selected)
+        first, of_first = explain_ranking(ranker.first, question, candidates, position, selected)
         parts = _cascade_parts(ranker, ranked, _find(of_first, pmid)[1])
     else:
         if isinstance(ranker, Reranker):
-            features, additive, swaps = _features(ranker, question, candidates, place, ranking, last)
+            features, additive, swaps = _features(ranker, question, candidates, position, ranking, last)
         # An encoder would read all candidates once for each word.
         if not (isinstance(ranker, Reranker) and ranker.reads_pieces):
-            words = tuple(_words(ranker, question, candidates, place, ranked.score))
+            words = tuple(_words(ranker, question, candidates, position, ranked.score))
     explained = RankerExplanation(
         ranker.name,
         ranked.score,
@@ -112,9 +112,9 @@ def explain_selection(
     beside = chosen if selected else (*chosen, ranked)
     shares = document_shares(beside, calibration)
     ordered = select(Ranking(beside), calibration, SelectionLimits(len(beside), sys.maxsize)).sentences
-    rivals = ordered if selected else [each for each in ordered if each.document.pmid != pmid]
+    rivals = ordered if selected else [document for document in ordered if document.document.pmid != pmid]
     answered = select(ranking, calibration, limits)
-    shown = {(each.document.pmid, each.sentence) for each in answered.sentences}
+    shown = {(sentence.document.pmid, sentence.sentence) for sentence in answered.sentences}
     last = rivals[: len(shown)]
     # A sentence's score is the product of these three and the document's share.
     factors = zip(
@@ -126,17 +126,17 @@ def explain_selection(
     of_sentence = dict(zip(ranked.document.sentences, factors, strict=True))
     standing = [
         SentenceStanding(
-            each.sentence.section,
-            each.sentence.begin,
-            each.sentence.end,
-            each.text,
-            *of_sentence[each.sentence],
-            each.score,
-            place if selected else None,
-            (pmid, each.sentence) in shown,
+            sentence.sentence.section,
+            sentence.sentence.begin,
+            sentence.sentence.end,
+            sentence.text,
+            *of_sentence[sentence.sentence],
+            sentence.score,
+            position if selected else None,
+            (pmid, sentence.sentence) in shown,
         )
-        for place, each in enumerate(ordered, start=1)
-        if each.document.pmid == pmid
+        for position, sentence in enumerate(ordered, start=1)
+        if sentence.document.pmid == pmid
     ]
     return SelectionExplanation(
         selected,
@@ -170,11 +170,11 @@ def _cascade_parts(ranker: Cascade, ranked: RankedDocument, first: RankedDocumen
 
 
 def _words(
-    ranker: Any, question: str, candidates: Sequence[Candidate], place: int, score: float
+    ranker: Any, question: str, candidates: Sequence[Candidate], position: int, score: float
 ) -> list[WordEffect]:
     """The largest effects first. Of many candidates only they have ranks: a score does not depend on other
     candidates, but a rank needs all of theirs."""
-    document = candidates[place]
+    document = candidates[position]
     pmid = document.document.pmid
     effects = []
     for word in _content_words(question):
@@ -209,19 +209,19 @@ def _features(
     ranker: Reranker,
     question: str,
     candidates: Sequence[Candidate],
-    place: int,
+    position: int,
     ranking: Ranking,
     last: RankedDocument | None,
 ) -> tuple[tuple[FeatureEffect, ...], bool, tuple[Swap, ...]]:
     """Effects, the largest first; whether they add up; swaps with the ``last`` selected document, if any."""
     example, raw = ranker.example(question, candidates)
-    alone = example.take([place])
+    alone = example.take([position])
     other = None if last is None else _place_of(candidates, last)
     changed = _change_each(alone, None if other is None else example.take([other]))
     # In one pass: each input is scored as if it were alone.
     scores = dict(zip(changed, _scores(ranker, [*changed.values()]), strict=True))
     score = scores[_AS_IT_IS]
-    values = _values(raw, example, place, ranking, candidates)
+    values = _values(raw, example, position, ranking, candidates)
     effects = []
     for change in changed:
         if change.what == "mean":
@@ -229,16 +229,20 @@ def _features(
             value = values[change.unit][change.column]
             effects.append(FeatureEffect(name, change.unit, value, mean, score - scores[change]))
     # In a model that is linear in them, what all do together is the sum of what each does alone.
-    additive = _adds_up([each.effect for each in effects], score - scores[_ALL_MEANS])
+    additive = _adds_up([effect.effect for effect in effects], score - scores[_ALL_MEANS])
     swaps = []
     if last is not None:
-        rivals = [each.score for each in ranking.documents if each.document.pmid != _pmid(candidates[place])]
+        rivals = [
+            document.score
+            for document in ranking.documents
+            if document.document.pmid != _pmid(candidates[position])
+        ]
         for change in changed:
             if change.what == "lent" and scores[change] > last.score:
                 rank = 1 + sum(rival > scores[change] for rival in rivals)
                 name, lent = DOCUMENT_FEATURES[change.column], float(raw.documents[other][change.column])
                 swaps.append(Swap(name, values["document"][change.column], lent, rank))
-    return tuple(sorted(effects, key=lambda each: -abs(each.effect))), additive, tuple(swaps)
+    return tuple(sorted(effects, key=lambda effect: -abs(effect.effect))), additive, tuple(swaps)
 
 
 def _change_each(alone: Example, other: Example | None) -> dict[_Change, Example]:
@@ -270,7 +274,7 @@ def _name_and_mean(scaling: Scaling, change: _Change) -> tuple[str, float]:
 
 def _place_of(candidates: Sequence[Candidate], ranked: RankedDocument) -> int:
     return next(
-        place for place, candidate in enumerate(candidates) if _pmid(candidate) == ranked.document.pmid
+        position for position, candidate in enumerate(candidates) if _pmid(candidate) == ranked.document.pmid
     )
 
 
@@ -279,14 +283,14 @@ def _pmid(candidate: Candidate) -> str:
 
 
 def _values(
-    raw: Features, example: Example, place: int, ranking: Ranking, candidates: Sequence[Candidate]
+    raw: Features, example: Example, position: int, ranking: Ranking, candidates: Sequence[Candidate]
 ) -> dict[Unit, list[float]]:
     """Features before scaling: the document's, and those of its best sentence."""
-    values: dict[Unit, list[float]] = {"document": raw.documents[place].tolist(), "sentence": []}
-    if example.unit_counts[place]:
-        ranked = _find(ranking, _pmid(candidates[place]))[1]
+    values: dict[Unit, list[float]] = {"document": raw.documents[position].tolist(), "sentence": []}
+    if example.unit_counts[position]:
+        ranked = _find(ranking, _pmid(candidates[position]))[1]
         # Sentences of all candidates lie one behind the other.
-        begin = int(example.unit_counts[:place].sum())
+        begin = int(example.unit_counts[:position].sum())
         best = int(np.argmax(ranked.sentence_scores)) if ranked.sentence_scores else 0
         values["sentence"] = raw.sentences[begin + best].tolist()
     return values
@@ -302,18 +306,18 @@ def _scores(ranker: Reranker, examples: Sequence[Example]) -> list[float]:
 def _with_document(example: Example, columns: Sequence[int], value: float) -> Example:
     return replace(
         example,
-        features=Features(_filled(example.features.documents, columns, value), example.features.sentences),
+        features=Features(_fill(example.features.documents, columns, value), example.features.sentences),
     )
 
 
 def _with_sentences(example: Example, columns: Sequence[int]) -> Example:
     return replace(
         example,
-        features=Features(example.features.documents, _filled(example.features.sentences, columns, 0.0)),
+        features=Features(example.features.documents, _fill(example.features.sentences, columns, 0.0)),
     )
 
 
-def _filled(values: Floats, columns: Sequence[int], value: float) -> Floats:
+def _fill(values: Floats, columns: Sequence[int], value: float) -> Floats:
     changed = values.copy()
     changed[:, list(columns)] = value
     return changed

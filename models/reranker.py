@@ -83,7 +83,7 @@ class Reranker:
         self._tokens.look_in(folder)
 
     def tokens(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
-        """Of documents, as they are stored or kept."""
+        """The tokens of documents, as they are stored or kept."""
         return self._tokens(documents)
 
     @property
@@ -105,19 +105,19 @@ class Reranker:
 
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each question with its candidates, all scored in one pass of the model."""
-        made = [self.example(*item) for item in items if item[1]]
-        if not made:
+        elements = [self.example(*item) for item in items if item[1]]
+        if not elements:
             return [Ranking(()) for _ in items]
         model = self.checkpoint.model
-        batch = collate([example for example, _ in made], self.checkpoint.vocabulary).to(place_of(model))
+        batch = collate([example for example, _ in elements], self.checkpoint.vocabulary).to(place_of(model))
         with torch.inference_mode():
             scores = model(batch)
-        documents = _split(scores.documents.cpu().numpy(), [len(e.unit_counts) for e, _ in made])
+        documents = _split(scores.documents.cpu().numpy(), [len(e.unit_counts) for e, _ in elements])
         if self._units != "sentences":
-            sentences = [stemmed_bm25(features) for _, features in made]
+            sentences = [stemmed_bm25(features) for _, features in elements]
         else:
-            sentences = _split(scores.sentences.cpu().numpy(), [len(e.word_counts) for e, _ in made])
-        ranked = iter(zip(made, documents, sentences, strict=True))
+            sentences = _split(scores.sentences.cpu().numpy(), [len(e.word_counts) for e, _ in elements])
+        ranked = iter(zip(elements, documents, sentences, strict=True))
         rankings = []
         for _, candidates in items:
             if not candidates:
@@ -126,19 +126,19 @@ class Reranker:
             (example, _), of_documents, of_sentences = next(ranked)
             truncated = example.truncated
             if self._reader is not None and example.pieces is not None:
-                truncated = self._reader.truncated(example.pieces)
-            found = ranking(candidates, of_documents, of_sentences)
-            rankings.append(replace(found, truncated_sentences=truncated))
+                truncated = self._reader.count_truncated(example.pieces)
+            scored = ranking(candidates, of_documents, of_sentences)
+            rankings.append(replace(scored, truncated_sentences=truncated))
         return [
-            self.supported(question, each, self.calibration)
-            for (question, _), each in zip(items, rankings, strict=True)
+            self.add_support(question, scored, self.calibration)
+            for (question, _), scored in zip(items, rankings, strict=True)
         ]
 
-    def supported(self, question: str, found: Ranking, calibration: Calibration) -> Ranking:
+    def add_support(self, question: str, ranked: Ranking, calibration: Calibration) -> Ranking:
         """A ranking with its sentences' support by other documents (``bioqa.models.answers.agreement``), and
         with what a second reading finds, if that counts (``bioqa.models.answers.aptness``)."""
-        asked = tokenise_question(question, self.vocabulary).stems
-        supported = with_support(found, asked, self._tokens, self.vocabulary, calibration)
+        words = tokenise_question(question, self.vocabulary).stems
+        supported = with_support(ranked, words, self._tokens, self.vocabulary, calibration)
         return with_aptness(supported, question, self._tokens, self.vocabulary, calibration)
 
     def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
@@ -147,16 +147,16 @@ class Reranker:
 
     def example(self, question: str, candidates: Sequence[Candidate]) -> tuple[Example, Features]:
         """The model's input for a question and its candidates, and the features before scaling."""
-        asked = tokenise_question(question, self.checkpoint.vocabulary)
+        words = tokenise_question(question, self.checkpoint.vocabulary)
         documents = self._tokens([candidate.document for candidate in candidates])
         bm25 = np.array([candidate.score for candidate in candidates], dtype=np.float32)
-        features = self._features(asked, documents, bm25)
+        features = self._features(words, documents, bm25)
         used = self.checkpoint.scaling.apply(features, self.checkpoint.settings.reading.features)
         pieces = None
         if self._reader is not None:
             pieces = self._reader(question, [candidate.document for candidate in candidates])
         reading, stop_ids = self.checkpoint.settings.reading, self.checkpoint.vocabulary.stop_ids
-        return make_example(self._units, reading, asked, documents, used, pieces, stop_ids), features
+        return make_example(self._units, reading, words, documents, used, pieces, stop_ids), features
 
 
 def _split(scores: Floats, counts: Sequence[int]) -> list[Floats]:

@@ -171,7 +171,7 @@ class Answer:
     """If filters leave no document: each ``filter``, its ``condition``, and the number of ``documents`` that
     would be found without it."""
     explanation: Explanation | None = None
-    """Of the article that was to be explained; None if documents are only listed."""
+    """Where the article that was to be explained stands; None if documents are only listed."""
     by_words: str | None = None
     """Reason why words alone found the candidates, though vectors were to be used; None normally."""
 

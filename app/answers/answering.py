@@ -19,7 +19,7 @@ from bioqa.app.answers.explaining import (
 )
 from bioqa.app.answers.facets import Facets, facets_of
 from bioqa.app.answers.question import DEFAULT_OPTIONS, ExplainOptions, Options
-from bioqa.app.answers.vectors import Found, asks_words_alone, find
+from bioqa.app.answers.vectors import FoundCandidates, asks_words_alone, find
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.indexer.medline.packed import DamagedMetadata
@@ -169,14 +169,14 @@ def _search(
     if notation is None:
         return _find(index, question, options, filters, question.body)
     # Who names an article wants that one, whatever the filters were before.
-    narrowed = (NO_FILTERS if notation.identifiers else filters).restricted(notation.restriction)
+    narrowed = (NO_FILTERS if notation.identifiers else filters).restrict(notation.restriction)
     if notation.words:
         retrieved = _find(index, question, options, narrowed, notation.words)
     else:
         # One more, to know whether there are further ones.
         most = min(options.offset + options.max_documents + 1, MAX_CANDIDATES)
         listed = [Candidate(document, 0.0) for document in index.newest(narrowed, most)]
-        retrieved = _retrieved(index, question, options, narrowed, listed, None)
+        retrieved = _take_results(index, question, options, narrowed, listed, None)
     emptied = () if notation.identifiers else retrieved.emptied
     return replace(retrieved, notation=notation, emptied=emptied)
 
@@ -184,12 +184,14 @@ def _search(
 def _find(index: SearchIndex, question: Question, options: Options, filters: Filters, text: str) -> Retrieved:
     """The candidates for a text."""
     query = _read(index, text, options)
-    found = _candidates(index, query, text, options, filters)
-    retrieved = _retrieved(index, question, options, filters, found.candidates, query)
-    return replace(_explained(index, retrieved, filters, query), by_words=found.problem)
+    results = _candidates(index, query, text, options, filters)
+    retrieved = _take_results(index, question, options, filters, results.candidates, query)
+    return replace(_add_article(index, retrieved, filters, query), by_words=results.problem)
 
 
-def _candidates(index: SearchIndex, query: "_Query", text: str, options: Options, filters: Filters) -> Found:
+def _candidates(
+    index: SearchIndex, query: "_Query", text: str, options: Options, filters: Filters
+) -> FoundCandidates:
     return find(index, query.wording, text.strip(), _most(options), filters, options.found_by)
 
 
@@ -215,7 +217,7 @@ def _read(index: SearchIndex, text: str, options: Options) -> _Query:
     return _Query(condensed or text, condensed, None if literal else index.read(text))
 
 
-def _retrieved(
+def _take_results(
     index: SearchIndex,
     question: Question,
     options: Options,
@@ -223,7 +225,7 @@ def _retrieved(
     candidates: Sequence[Candidate],
     query: _Query | None,
 ) -> Retrieved:
-    """Of the documents that were found, those that the answer is taken from. ``query``: None if documents
+    """Keep those of the found documents that the answer is taken from. ``query``: None if documents
     are only listed."""
     run, skip, next_offset = _page(candidates, options, listed=query is None)
     wording = None if query is None else query.wording
@@ -236,7 +238,7 @@ def _retrieved(
         listed=query is None,
         skip=skip,
         next_offset=next_offset,
-        facets=facets_of(index.described(wording, MAX_CANDIDATES, filters)) if options.facets else None,
+        facets=facets_of(index.describe(wording, MAX_CANDIDATES, filters)) if options.facets else None,
         emptied=without_each(index, wording, filters) if filters and not candidates else (),
     )
     if query is None:
@@ -258,7 +260,7 @@ def _as_ranked(query: _Query, candidates: Sequence[Candidate]) -> tuple[str, Seq
     return rewriting.question, [replace(candidate, document=document) for candidate, document in pairs]
 
 
-def _explained(index: SearchIndex, retrieved: Retrieved, filters: Filters, query: _Query) -> Retrieved:
+def _add_article(index: SearchIndex, retrieved: Retrieved, filters: Filters, query: _Query) -> Retrieved:
     """With what retrieval says of the article that is to be explained, if there is one."""
     options, candidates = retrieved.options, retrieved.candidates
     if not isinstance(options, ExplainOptions):
@@ -266,7 +268,7 @@ def _explained(index: SearchIndex, retrieved: Retrieved, filters: Filters, query
     pmid = str(options.pmid)
     retrieval, document = explain_retrieval(index, query.wording, pmid, filters, candidates)
     with_article = retrieved
-    if document is not None and all(known.document.pmid != pmid for known in candidates):
+    if document is not None and all(candidate.document.pmid != pmid for candidate in candidates):
         candidates = [*candidates, Candidate(document, retrieval.score)]
         words, as_ranked = _as_ranked(query, candidates)
         with_article = replace(retrieved, candidates=candidates, words=words, as_ranked=as_ranked)
@@ -298,7 +300,7 @@ def _page(
 
 def by_date(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The newest first, those without a date last; those of one day stay in their order."""
-    return sorted(candidates, key=lambda found: found.document.published or date.min, reverse=True)
+    return sorted(candidates, key=lambda candidate: candidate.document.published or date.min, reverse=True)
 
 
 def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answer]:
@@ -310,7 +312,7 @@ def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answ
     return [
         _answer(
             question,
-            _listed(question) if question.listed else question.of_candidates(next(rankings)),
+            _list_unscored(question) if question.listed else question.of_candidates(next(rankings)),
             (ranker.calibration, None if question.listed else scale_of(ranker)),
             ranker,
             begun,
@@ -320,16 +322,16 @@ def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answ
     ]
 
 
-def _listed(retrieved: Retrieved) -> Ranking:
+def _list_unscored(retrieved: Retrieved) -> Ranking:
     """Documents as they are found, without scores of their sentences: there is no question to mark any by."""
-    return Ranking(tuple(RankedDocument(found.document, 0.0, ()) for found in retrieved.candidates))
+    return Ranking(tuple(RankedDocument(candidate.document, 0.0, ()) for candidate in retrieved.candidates))
 
 
-def _shown(ranking: Ranking, retrieved: Retrieved) -> Ranking:
+def _take_page(ranking: Ranking, retrieved: Retrieved) -> Ranking:
     """The part of a ranking that the answer is taken from."""
     documents = ranking.documents[retrieved.skip :]
     if retrieved.options.order == "date" and not retrieved.listed:
-        place = {found.document.pmid: place for place, found in enumerate(retrieved.candidates)}
+        place = {candidate.document.pmid: position for position, candidate in enumerate(retrieved.candidates)}
         documents = tuple(sorted(documents, key=lambda ranked: place[ranked.document.pmid]))
     return replace(ranking, documents=documents)
 
@@ -358,7 +360,7 @@ def _answer(
     ranked = time.perf_counter()
     options = retrieved.options
     calibration, scale = selecting
-    shown = _shown(ranking, retrieved)
+    shown = _take_page(ranking, retrieved)
     if retrieved.listed:
         selection = Selection(shown.documents[: options.max_documents], ())
     else:
@@ -449,25 +451,25 @@ class Answerer:
         begun, filters = time.perf_counter(), options.as_filters()
         with _index_errors(self.index):
             queries = [_read(self.index, question.body, options) for question in questions]
-            found = self._found(questions, queries, options, filters)
+            results = self._find_all(questions, queries, options, filters)
             retrieved = [
                 replace(
-                    _retrieved(self.index, question, options, filters, own.candidates, query),
+                    _take_results(self.index, question, options, filters, own.candidates, query),
                     by_words=own.problem,
                 )
-                for question, own, query in zip(questions, found, queries, strict=True)
+                for question, own, query in zip(questions, results, queries, strict=True)
             ]
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
         for question_retrieved in retrieved:
             yield rank_and_select(self.ranker, [replace(question_retrieved, retrieve_ms=share)])[0]
 
-    def _found(
+    def _find_all(
         self, questions: Sequence[Question], queries: Sequence[_Query], options: Options, filters: Filters
-    ) -> list[Found]:
+    ) -> list[FoundCandidates]:
         if asks_words_alone(self.index, options.found_by):
             # In as few requests as a server allows.
             wordings = [query.wording for query in queries]
-            return [Found(own) for own in self.index.search_many(wordings, _most(options), filters)]
+            return [FoundCandidates(own) for own in self.index.search_many(wordings, _most(options), filters)]
         return [
             _candidates(self.index, query, question.body, options, filters)
             for question, query in zip(questions, queries, strict=True)

@@ -197,8 +197,8 @@ class Batcher(Generic[Task, Result]):
 
     def _note(self, jobs: int, seconds: float) -> None:
         self.batch_sizes[jobs] += 1
-        each = seconds / jobs
-        self._seconds = each if not self._seconds else 0.8 * self._seconds + 0.2 * each
+        each_s = seconds / jobs
+        self._seconds = each_s if not self._seconds else 0.8 * self._seconds + 0.2 * each_s
 
     def _next_batch(self) -> list[_Job[Task, Result]]:
         """The first jobs of the queue whose turn it is, as many as the limits allow."""

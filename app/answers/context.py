@@ -3,10 +3,10 @@
 from contextvars import ContextVar
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-"""Of the request that is answered at the moment, if any is."""
+"""The identifier of the request that is answered at the moment, if any is."""
 
 trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
-"""Of its trace, in hexadecimal, if traces are made."""
+"""The identifier of its trace, in hexadecimal, if traces are made."""
 
 client: ContextVar[str | None] = ContextVar("client", default=None)
 """Who sent it: a key or a network, as limits count them."""

@@ -36,8 +36,8 @@ from bioqa.app.answers.workers import (
     TooMuchWork,
     WorkerLost,
     Workers,
+    limit,
     limit_memory,
-    limited,
 )
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Question
@@ -172,20 +172,20 @@ class LocalEngine:
         set_origin(tasks[0].origin if len(tasks) == 1 else (None, None))
         outcomes: dict[int, Answer | Exception] = {}
         waiting: defaultdict[tuple[str, str | None], dict[int, Retrieved]] = defaultdict(dict)
-        for place, task in enumerate(tasks):
-            retrieved = self._retrieved(task)
+        for position, task in enumerate(tasks):
+            retrieved = self._retrieve(task)
             if isinstance(retrieved, Retrieved):
-                waiting[task.ranker, task.plainly][place] = retrieved
+                waiting[task.ranker, task.plainly][position] = retrieved
             else:
-                outcomes[place] = retrieved
+                outcomes[position] = retrieved
         for (name, plainly), questions in waiting.items():
             for places in self._groups(questions):
-                group = [questions[place] for place in places]
-                answers = self._ranked(self._rankers[name], group, plainly)
+                group = [questions[position] for position in places]
+                answers = self._rank(self._rankers[name], group, plainly)
                 outcomes.update(zip(places, answers, strict=True))
-        return [outcomes[place] for place in range(len(tasks))]
+        return [outcomes[position] for position in range(len(tasks))]
 
-    def _retrieved(self, task: RankingTask) -> Retrieved | Exception:
+    def _retrieve(self, task: RankingTask) -> Retrieved | Exception:
         try:
             return candidates_of(task, self._rankers[task.ranker], self.index)
         except (TooMuchWork, MemoryError):
@@ -197,20 +197,20 @@ class LocalEngine:
         """Places of questions whose sentences together are within the limit."""
         group: list[int] = []
         size = 0
-        for place, retrieved in questions.items():
-            sentences = sum(each.document.sentence_count for each in retrieved.candidates)
+        for position, retrieved in questions.items():
+            sentences = sum(candidate.document.sentence_count for candidate in retrieved.candidates)
             if group and size + sentences > self._sentences:
                 yield group
                 group, size = [], 0
-            group.append(place)
+            group.append(position)
             size += sentences
         yield group
 
-    def _ranked(
+    def _rank(
         self, ranker: Ranker, retrieved: Sequence[Retrieved], plainly: str | None
     ) -> Sequence[Answer | Exception]:
         if plainly is not None:
-            return [answer_by_bm25(ranker, each, plainly) for each in retrieved]
+            return [answer_by_bm25(ranker, question, plainly) for question in retrieved]
         return rank_or_degrade(ranker, retrieved, allow_degraded=self._allow_degraded)
 
 
@@ -237,8 +237,8 @@ def rank_or_degrade(
             log.warning("%d questions could not be ranked together: %r", len(retrieved), error)
             return [
                 answer
-                for each in retrieved
-                for answer in rank_or_degrade(ranker, [each], allow_degraded=allow_degraded)
+                for result in retrieved
+                for answer in rank_or_degrade(ranker, [result], allow_degraded=allow_degraded)
             ]
         log.exception("the ranker %s failed", ranker.name)
     failure = f"the ranker {ranker.name} failed"
@@ -255,7 +255,7 @@ def plainly(task: RankingTask, why: str) -> RankingTask | None:
     if isinstance(task.options, ExplainOptions):
         return None
     return replace(
-        task, options=task.options.changed(literal=True), plainly=f"{why}; answered literally: {BY_BM25}"
+        task, options=task.options.with_changes(literal=True), plainly=f"{why}; answered literally: {BY_BM25}"
     )
 
 
@@ -285,7 +285,7 @@ class RankerDescription:
     scale: Scale | None = None
 
 
-def described(ranker: LoadedRanker) -> RankerDescription:
+def describe(ranker: LoadedRanker) -> RankerDescription:
     return RankerDescription(ranker.name, ranker.hash, ranker.config, ranker.calibration, scale_of(ranker))
 
 
@@ -320,20 +320,20 @@ def _respond(
 ) -> list[RankerDescription] | Answer | Exception:
     """What a process is asked: a question, or None for the rankers that there are. Raises TooMuchWork."""
     if task is None:
-        return [*map(described, engine.open())]
+        return [*map(describe, engine.open())]
     if task.texts is not None:
-        with limited(settings.max_request_cpu_s):
+        with limit(settings.max_request_cpu_s):
             return engine.answer([task])[0]
     most_s = None if task.ranker in with_encoder else settings.max_question_cpu_s
     try:
-        with limited(most_s):
+        with limit(most_s):
             return engine.answer([task])[0]
     except TooMuchWork as error:
         log.warning("a question for the ranker %s: %s", task.ranker, error)
         plain = plainly(task, f"the question cannot be answered in full: {error}")
         if plain is None or task.plainly is not None or not settings.allow_degraded:
             raise
-    with limited(most_s):
+    with limit(most_s):
         return engine.answer([plain])[0]
 
 
@@ -381,19 +381,19 @@ class RankingProcesses:
     def _answer(self, task: RankingTask) -> Answer | Exception:
         """A question that a process was lost over is not asked again as it is: it may be the cause."""
         try:
-            return self._asked(task)
+            return self._ask(task)
         except WorkerLost as error:
             log.warning("a question for the ranker %s: %s", task.ranker, error)
         why = f"the process that answered it with the ranker {task.ranker} ended"
         plain = plainly(task, why) if self._allow_degraded else None
         if plain is not None:
             try:
-                return self._asked(plain)
+                return self._ask(plain)
             except WorkerLost as error:
                 log.warning("the same question, literally and by BM25: %s", error)
         return RankingFailed(f"the question cannot be answered: {why}", RETRY_AFTER_S)
 
-    def _asked(self, task: RankingTask) -> Answer | Exception:
+    def _ask(self, task: RankingTask) -> Answer | Exception:
         """Raises WorkerLost."""
         try:
             answer: Answer | Exception = self._workers.call(task, limits=self._limits, wait_s=self._wait_s)

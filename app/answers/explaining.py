@@ -88,16 +88,16 @@ def explain_retrieval(
     last = candidates[-1].score if candidates else None
     if document is None:
         return RetrievalExplanation(pmid, None, False, 0.0, None, len(candidates), False, last, ()), None
-    this_one = NO_FILTERS.restricted(HasPmid(int(pmid)))
+    this_one = NO_FILTERS.restrict(HasPmid(int(pmid)))
     parts = [*_parts(Words(sought) if isinstance(sought, str) else sought)]
     whole, *of_parts = index.search_many([sought, *parts], 1, this_one)
-    scored = [Term(_written(part), hits[0].score) for part, hits in zip(parts, of_parts, strict=True) if hits]
-    places = [each.document.pmid for each in candidates]
+    scored = [Term(_write(part), hits[0].score) for part, hits in zip(parts, of_parts, strict=True) if hits]
+    places = [candidate.document.pmid for candidate in candidates]
     rank = places.index(pmid) + 1 if pmid in places else None
-    passes = index.count(None, filters.restricted(HasPmid(int(pmid)))) > 0
+    passes = index.count(None, filters.restrict(HasPmid(int(pmid)))) > 0
     if rank is None and passes and whole:
-        found = [each.document.pmid for each in index.search(sought, MAX_CANDIDATES, filters)]
-        rank = found.index(pmid) + 1 if pmid in found else None
+        pmids = [hit.document.pmid for hit in index.search(sought, MAX_CANDIDATES, filters)]
+        rank = pmids.index(pmid) + 1 if pmid in pmids else None
     explanation = RetrievalExplanation(
         pmid,
         document.title,
@@ -115,23 +115,25 @@ def explain_retrieval(
 def explain(
     ranker: Any,
     retrieval: RetrievalExplanation,
-    asked: Asked,
+    retrieved: Asked,
     calibration: Calibration,
     limits: SelectionLimits,
 ) -> Explanation:
     """``asked``: the question and its candidates, the article among them if the index has it."""
-    question, candidates = asked.item
-    place = next((i for i, each in enumerate(candidates) if each.document.pmid == retrieval.pmid), None)
-    if place is None:
-        return Explanation(retrieval, None, None, tuple(_needed(retrieval, None, None)))
+    question, candidates = retrieved.item
+    position = next(
+        (i for i, candidate in enumerate(candidates) if candidate.document.pmid == retrieval.pmid), None
+    )
+    if position is None:
+        return Explanation(retrieval, None, None, tuple(_list_needs(retrieval, None, None)))
     # Imported here: torch takes seconds to import, which no command should that does not rank.
     from bioqa.models.explaining import explain_ranking, explain_selection
 
-    of_ranker, ranking = explain_ranking(ranker, question, candidates, place, limits.documents)
+    of_ranker, ranking = explain_ranking(ranker, question, candidates, position, limits.documents)
     # Of the articles as they are, not as the ranker read them: their sentences have other offsets.
-    found = asked.of_candidates(ranking)
-    selection = explain_selection(found, retrieval.pmid, calibration, limits)
-    return Explanation(retrieval, of_ranker, selection, tuple(_needed(retrieval, of_ranker, selection)))
+    pmids = retrieved.of_candidates(ranking)
+    selection = explain_selection(pmids, retrieval.pmid, calibration, limits)
+    return Explanation(retrieval, of_ranker, selection, tuple(_list_needs(retrieval, of_ranker, selection)))
 
 
 def _parts(wording: Wording, weight: float = 1.0) -> Iterator[Wording]:
@@ -147,11 +149,11 @@ def _parts(wording: Wording, weight: float = 1.0) -> Iterator[Wording]:
             yield Best(ways, weight)
 
 
-def _written(part: Wording) -> str:
+def _write(part: Wording) -> str:
     return " / ".join(dict.fromkeys(texts(part))).strip("?.,;:!")
 
 
-def _needed(
+def _list_needs(
     retrieval: RetrievalExplanation,
     ranker: RankerExplanation | None,
     selection: SelectionExplanation | None,
@@ -182,20 +184,20 @@ def _needed(
 def _needed_of_bm25(retrieval: RetrievalExplanation) -> str:
     if not retrieval.score:
         return "It has none of the words that were searched for: BM25 cannot find it by this question."
-    place = f"number {retrieval.rank}" if retrieval.rank else f"not among the first {MAX_CANDIDATES:,}"
+    where = f"number {retrieval.rank}" if retrieval.rank else f"not among the first {MAX_CANDIDATES:,}"
     more = ""
     if retrieval.rank:
         more = f", or ask for {retrieval.rank} candidates or more"
     missing = (retrieval.last_score or 0.0) - retrieval.score
     return (
-        f"BM25 put it {place}: to be among the {retrieval.candidates} candidates, its score would have to be "
+        f"BM25 put it {where}: to be among the {retrieval.candidates} candidates, its score would have to be "
         f"{missing:.3f} higher{more}."
     )
 
 
 def _needed_of_sentences(selection: SelectionExplanation) -> Iterator[str]:
     """What the best sentence that was not selected lacks."""
-    left = next((each for each in selection.sentences if not each.selected), None)
+    left = next((sentence for sentence in selection.sentences if not sentence.selected), None)
     if left is None or selection.last_sentence_score is None or not selection.share:
         return
     factor = selection.share * left.agreement * left.aptness

@@ -59,11 +59,11 @@ def load_rankers(settings: Settings, processes: int = 1) -> list[Ranker]:
     """
     places = [settings.ranker, *filter(None, map(str.strip, (settings.rankers or "").split(",")))]
     loaded: dict[str, Ranker] = {}
-    for place in places:
-        name = Path(place).name
+    for position in places:
+        name = Path(position).name
         if name in loaded:
             raise BioqaError(f"rankers are served by name, but two of {', '.join(places)} are called {name}")
-        loaded[name] = _beside_index(_load(place, settings, processes), settings)
+        loaded[name] = _beside_index(_load(position, settings, processes), settings)
         warm_up(loaded[name])
     if settings.index is not None and not is_url(settings.index):
         vectors.warm_up(folder_path(settings.index))
@@ -89,10 +89,10 @@ def _beside_index(ranker: Ranker, settings: Settings) -> Ranker:
     return ranker
 
 
-def _load(place: str, settings: Settings, processes: int = 1) -> Ranker:
+def _load(location: str, settings: Settings, processes: int = 1) -> Ranker:
     from bioqa.models.answers import baseline
 
-    if folder := baseline.folder_of(place):
+    if folder := baseline.folder_of(location):
         return baseline.load(folder)
 
     from bioqa.models.cascade import files as cascade_files
@@ -101,11 +101,11 @@ def _load(place: str, settings: Settings, processes: int = 1) -> Ranker:
 
     # A device that is missing is reported even if no ranker has an encoder.
     device_of(settings.device)
-    if folder := cascade_files.folder_of(place):
+    if folder := cascade_files.folder_of(location):
         # Before it is loaded: its speed is that of so many threads.
         use_threads(settings, processes, encoder=True)
         return cascade_files.load(folder, budget_ms=settings.ranker_budget_ms, device=settings.device)
-    ranker = Reranker.load(place, device=settings.device)
+    ranker = Reranker.load(location, device=settings.device)
     use_threads(settings, processes, encoder=ranker.reads_pieces)
     return ranker
 

@@ -32,7 +32,7 @@ from bioqa.bioasq.trec import pmid as pmid_in
 from bioqa.indexer.search.filtering.filters import MAX_VALUE_CHARACTERS, MAX_VALUES, Filters, read_day
 from bioqa.indexer.search.notation.interpretation import Interpretation, Mode, interpret
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import shortened
+from bioqa.system.jsonfile import shorten
 
 MAX_SIZE = 100
 """Documents, and snippets, that an answer may have."""
@@ -327,7 +327,7 @@ class Options(NullIsDefault):
         values = {name: getattr(self, name) for name in kind.model_fields}
         return kind.model_construct(**values | {"candidates": self.candidates or candidates})
 
-    def changed(self, **changes: Any) -> Self:
+    def with_changes(self, **changes: Any) -> Self:
         """These options with others in place of some. Unchecked: for values of our own."""
         return self.model_copy(update=changes)
 
@@ -354,13 +354,13 @@ OF_TEST_SETS = (*FILTERS, "candidates", "literal", "retrieval", "weak_snippets")
 """A submission has at most ten documents and snippets a question, by relevance, and no notation."""
 
 
-def named(field: FieldInfo) -> Named:
+def names_of(field: FieldInfo) -> Named:
     return next((data for data in field.metadata if isinstance(data, Named)), Named())
 
 
 def option_names(field_name: str, field: FieldInfo) -> tuple[str, ...]:
     """By which an option may be given as text: its short name first, if it has one, then its full name."""
-    short = named(field).short
+    short = names_of(field).short
     return (short, field_name) if short else (field_name,)
 
 
@@ -404,8 +404,8 @@ def read_texts(model: type[BaseModel], given: Iterable[tuple[str, object]]) -> d
 
 def _names(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
     for name, field in model.model_fields.items():
-        for known in (*option_names(name, field), *named(field).former):
-            yield known, name
+        for other_name in (*option_names(name, field), *names_of(field).former):
+            yield other_name, name
 
 
 def _read_text(value: object, field: FieldInfo) -> object:
@@ -440,7 +440,7 @@ def field_name(location: Sequence[int | str]) -> str:
     name = ""
     for step in location:
         name += f"[{step}]" if isinstance(step, int) else f".{step}" if name else step
-    return shortened(name)
+    return shorten(name)
 
 
 def fault_message(fault: Mapping[str, Any]) -> str:
@@ -454,7 +454,7 @@ def fault_message(fault: Mapping[str, Any]) -> str:
     message = str(fault["msg"]).removeprefix("Value error, ")
     for pydantic, ours in _REWORDED:
         message = message.replace(pydantic, ours)
-    return shortened(message)
+    return shorten(message)
 
 
 _REWORDED = (

@@ -24,7 +24,7 @@ class ReopeningIndex:
 
     def ask(self, what: Callable[[SearchIndex], Result]) -> Result:
         """Call ``what`` with the index; after an error it is opened again. Raises IndexUnavailable."""
-        index = self._opened()
+        index = self._reopen()
         try:
             return what(index)
         except (FilterError, SyntaxFault):  # a fault of the question
@@ -42,7 +42,7 @@ class ReopeningIndex:
         if index is not None:
             index.close()
 
-    def _opened(self) -> SearchIndex:
+    def _reopen(self) -> SearchIndex:
         with self._lock:
             if self._index is None:
                 try:

@@ -79,17 +79,17 @@ def as_retrieved(texts: Sequence[GivenText], question: str, ranker: Ranker) -> R
         )
         for t, of_text in positions.items()
     ]
-    words = _condensed(question, [*positions]) if is_long(question) else None
+    words = _condense(question, [*positions]) if is_long(question) else None
     candidates = ranker.candidates(words or question.strip(), documents)
     candidates.sort(key=lambda candidate: -candidate.score)  # the order in which an index returns them
     # Of the request's texts there may be more than an answer has documents.
-    options = DEFAULT_OPTIONS.changed(max_documents=len(documents), max_snippets=0)
+    options = DEFAULT_OPTIONS.with_changes(max_documents=len(documents), max_snippets=0)
     return Retrieved(
         Question("", question), options, candidates, index="", retrieve_ms=0.0, condensed=words, words=words
     )
 
 
-def _condensed(question: str, texts: Sequence[GivenText]) -> str:
+def _condense(question: str, texts: Sequence[GivenText]) -> str:
     """The words that carry a long question, by the texts of the request: there is nothing else."""
     words = words_of(question)
     having = Counter(term for text in texts for term in set(_terms(f"{text.title} {text.text}")))
@@ -108,10 +108,10 @@ def scored_texts(answer: Answer, ranker: LoadedRanker) -> list[ScoredText]:
     document's share.
     """
     calibration, scale = (CALIBRATION, SCALE) if answer.degraded else (ranker.calibration, scale_of(ranker))
-    return [text for ranked in answer.ranked_documents for text in _scored(ranked, calibration, scale)]
+    return [text for ranked in answer.ranked_documents for text in _score(ranked, calibration, scale)]
 
 
-def _scored(ranked: RankedDocument, calibration: Calibration, scale: Scale | None) -> list[ScoredText]:
+def _score(ranked: RankedDocument, calibration: Calibration, scale: Scale | None) -> list[ScoredText]:
     document = ranked.document
     assert isinstance(document, TextDocument)
     if scale is None:
@@ -122,6 +122,6 @@ def _scored(ranked: RankedDocument, calibration: Calibration, scale: Scale | Non
         # What the request's other texts say must not count.
         of_sentences = scale.sentences(first_log_weights(replace(ranked, support=()), calibration))
     scored = [ScoredSentence(*pair) for pair in zip(document.sentences, of_sentences.tolist(), strict=True)]
-    sentences = [each for each in scored if not is_label(document, each.sentence)]
-    best_first = tuple(sorted(sentences, key=lambda each: -each.score))
+    sentences = [sentence for sentence in scored if not is_label(document, sentence.sentence)]
+    best_first = tuple(sorted(sentences, key=lambda sentence: -sentence.score))
     return [ScoredText(position, score, best_first) for position in document.positions]

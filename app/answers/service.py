@@ -132,7 +132,7 @@ class Service:
         if timeout_s is not None or priority == "interactive":
             timeout_s = self._within(timeout_s)
         with self._request(_Request(priority, timeout_s)) as request:
-            return await self._counted(request, RankingTask(chosen.name, question, options))
+            return await self._count_answer(request, RankingTask(chosen.name, question, options))
 
     def _within(self, timeout_s: float | None) -> float:
         """Seconds within which ranking of an interactive question must begin."""
@@ -147,7 +147,7 @@ class Service:
         chosen = self.ranker_named(ranker)
         with self._request(_Request("interactive", self.settings.request_timeout_s)) as request:
             task = RankingTask(chosen.name, Question("", question), texts=tuple(texts))
-            return await self._counted(request, task)
+            return await self._count_answer(request, task)
 
     async def answer_all(
         self, questions: Sequence[Question], options: Options, *, ranker: str | None = None
@@ -166,7 +166,7 @@ class Service:
                 for question in questions:
                     if len(tasks) >= ahead:
                         answers.append(await tasks.popleft())
-                    asking = self._counted(request, RankingTask(chosen.name, question, options))
+                    asking = self._count_answer(request, RankingTask(chosen.name, question, options))
                     tasks.append(asyncio.create_task(asking))
                 while tasks:
                     answers.append(await tasks.popleft())
@@ -214,7 +214,7 @@ class Service:
         if trouble := self.engine.trouble:
             log.warning("not ready: %s", trouble)
             return ["no ranking process is running; see the service's log"]
-        if reasons := [trouble for each in self.watched if (trouble := each.trouble)]:
+        if reasons := [trouble for part in self.watched if (trouble := part.trouble)]:
             return reasons
         try:
             documents = self.stats().documents
@@ -264,7 +264,7 @@ class Service:
         finally:
             self._requests -= 1
 
-    async def _counted(self, request: _Request, task: RankingTask) -> Answer:
+    async def _count_answer(self, request: _Request, task: RankingTask) -> Answer:
         try:
             async with self._place(request, task):
                 with self.queue.enter(request.priority, even_if_full=request.admitted) as ticket:

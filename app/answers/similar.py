@@ -6,7 +6,7 @@ from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import SearchIndex
 
 MOST_WORDS = 40
-"""Of a title, and of the words from the abstract: beyond that they cost time and find nothing else."""
+"""Words of a title, and of an abstract: further ones cost time and find nothing else."""
 
 REPEATED = 2
 """How often a word must occur in the abstract to say what it is about."""
@@ -14,8 +14,8 @@ REPEATED = 2
 
 def similar(index: SearchIndex, document: Document, size: int) -> list[Candidate]:
     """Return the ``size`` best articles by BM25, without the article itself."""
-    found = index.search(best_words(document), size + 1)
-    return [candidate for candidate in found if candidate.document.pmid != document.pmid][:size]
+    candidates = index.search(best_words(document), size + 1)
+    return [candidate for candidate in candidates if candidate.document.pmid != document.pmid][:size]
 
 
 def best_words(document: Document) -> str:

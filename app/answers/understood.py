@@ -36,11 +36,11 @@ def understood(interpretation: Interpretation | None, reading: Reading | None) -
     """None for a question that was taken as it is."""
     if interpretation is None and not reading:
         return None
-    found = interpretation or Interpretation("")
+    understood = interpretation or Interpretation("")
     return Understood(
-        words=reading.text if reading else found.words,
-        restriction=None if found.restriction is None else str(found.restriction),
-        identifiers=tuple(NamedArticle(named.kind, named.value) for named in found.identifiers),
+        words=reading.text if reading else understood.words,
+        restriction=None if understood.restriction is None else str(understood.restriction),
+        identifiers=tuple(NamedArticle(named.kind, named.value) for named in understood.identifiers),
         corrections=reading.corrections if reading else (),
         expansions=reading.expansions if reading else (),
     )

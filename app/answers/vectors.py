@@ -34,7 +34,7 @@ RETRY_S = 60.0
 Retrieval = Literal["words", "vectors", "both"]
 
 RANK_CONSTANT = 10
-"""Of reciprocal ranks: how little the first places count more than later ones. The paper has 60."""
+"""In reciprocal ranks: the larger, the less the first places count more than later ones. The paper has 60."""
 
 WEIGHT_OF_VECTORS = 0.4
 """The rest is that of words. Both were chosen on development questions and claims."""
@@ -73,11 +73,11 @@ class Place:
     words: int | None
     vectors: int | None
     cosine: float | None
-    """Of the vectors of question and document."""
+    """That of the vectors of question and document."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCandidates:
     """Candidates of both lists, best first."""
 
     candidates: Sequence[Candidate]
@@ -106,12 +106,12 @@ class Vectors:
         """The question's vector, by the encoder of the file. Raises VectorsError."""
         with self._lock:
             if self._encoder is None or self._encoder.hash != opened.encoder.hash:
-                self._encoder = self._loaded(opened.encoder)
+                self._encoder = self._load_encoder(opened.encoder)
             encoder = self._encoder
         vector: Floats = encoder.questions([text])[0]
         return vector
 
-    def _loaded(self, record: EncoderRecord) -> QuestionEncoder:
+    def _load_encoder(self, record: EncoderRecord) -> QuestionEncoder:
         # Loading takes seconds, also where it fails in the end.
         if self._failed and self._failed[0] == record and time.monotonic() < self._failed[2] + RETRY_S:
             raise VectorsError(self._failed[1])
@@ -131,7 +131,7 @@ class Vectors:
 
 def find(
     index: SearchIndex, sought: str | Wording, text: str, size: int, filters: Filters, retrieval: Retrieval
-) -> Found:
+) -> FoundCandidates:
     """The ``size`` best candidates as ``retrieval`` has them found: by both words and vectors if the index
     has vectors.
 
@@ -141,16 +141,18 @@ def find(
     problem = None
     if vectors is not None:
         try:
-            found = found_by_both(index, vectors, sought, text, size, filters, words=retrieval != "vectors")
+            documents = found_by_both(
+                index, vectors, sought, text, size, filters, words=retrieval != "vectors"
+            )
         except VectorsError as error:
             problem = str(error)
             log.warning("%s; candidates are found by words alone", problem)
         else:
-            if found is not None:
-                return found
+            if documents is not None:
+                return documents
     if retrieval == "vectors" and problem is None:
         problem = f"the index {index.name} has no vectors: run `bioqa vectors`"
-    return Found(index.search(sought, size, filters), problem=problem)
+    return FoundCandidates(index.search(sought, size, filters), problem=problem)
 
 
 def asks_words_alone(index: SearchIndex, retrieval: Retrieval) -> bool:
@@ -193,7 +195,7 @@ def found_by_both(
     filters: Filters,
     *,
     words: bool = True,
-) -> Found | None:
+) -> FoundCandidates | None:
     """The ``size`` best candidates by words and by vectors; None if the index has no vectors.
 
     ``sought``: what BM25 looks for; ``text``: what is encoded. Every candidate passes the filters, and has
@@ -213,8 +215,8 @@ def found_by_both(
         if pmid not in known
     }
     places = _places([candidate.document.pmid for candidate in by_words], near)
-    best = sorted(places, key=lambda pmid: (-_fused(places[pmid]), int(pmid)))[:size]
-    return Found([candidates[pmid] for pmid in best], {pmid: places[pmid] for pmid in best})
+    best = sorted(places, key=lambda pmid: (-_fuse(places[pmid]), int(pmid)))[:size]
+    return FoundCandidates([candidates[pmid] for pmid in best], {pmid: places[pmid] for pmid in best})
 
 
 def _near(
@@ -223,29 +225,33 @@ def _near(
     question: Floats,
     size: int,
     filters: Filters,
-    known: Mapping[str, Candidate],
+    candidates: Mapping[str, Candidate],
 ) -> tuple[list[Near], Mapping[str, Document]]:
     """The ``size`` closest of the documents that pass, and the text of each.
 
-    ``known``: what is known to pass. What the index no longer has is left out, like what does not pass.
+    ``candidates``: they are known to pass. What the index no longer has is left out, like what does not pass.
     """
-    listed = _listed(index, opened, filters)
-    documents = {pmid: candidate.document for pmid, candidate in known.items()}
+    listed = _list_pmids(index, opened, filters)
+    documents = {pmid: candidate.document for pmid, candidate in candidates.items()}
     checked: set[str] = set()
     wanted = size
     while True:
         near = opened.nearest(question, wanted, listed)
-        new = [each.pmid for each in near if each.pmid not in documents and each.pmid not in checked]
+        new = [
+            neighbour.pmid
+            for neighbour in near
+            if neighbour.pmid not in documents and neighbour.pmid not in checked
+        ]
         documents |= _passing(index, new, filters)
         checked.update(new)
-        passed = [each for each in near if each.pmid in documents]
+        passed = [neighbour for neighbour in near if neighbour.pmid in documents]
         if len(passed) >= size or len(near) < wanted:
             passed = passed[:size]
-            return passed, {each.pmid: documents[each.pmid] for each in passed}
+            return passed, {neighbour.pmid: documents[neighbour.pmid] for neighbour in passed}
         wanted *= 4
 
 
-def _listed(index: SearchIndex, opened: VectorFile, filters: Filters) -> Ints | None:
+def _list_pmids(index: SearchIndex, opened: VectorFile, filters: Filters) -> Ints | None:
     """The PMIDs of all documents that pass, if these are few; None if all vectors are to be compared."""
     if not filters or index.count(None, filters) > LISTED_SHARE * len(opened):
         return None
@@ -257,12 +263,12 @@ def _passing(index: SearchIndex, pmids: Sequence[str], filters: Filters) -> dict
     """Those of some documents that the index has and the filters let pass, by PMID."""
     if not filters:
         return dict(index.get(pmids))
-    found = {}
+    documents = {}
     for begin in range(0, len(pmids), MOST_CHECKED):
         some = pmids[begin : begin + MOST_CHECKED]
-        for document in index.newest(_restricted(filters, some), len(some)):
-            found[document.pmid] = document
-    return found
+        for document in index.newest(_restrict(filters, some), len(some)):
+            documents[document.pmid] = document
+    return documents
 
 
 def _scores(
@@ -271,26 +277,28 @@ def _scores(
     """BM25's score of each of some documents that have a word of what is sought."""
     if not pmids:
         return {}
-    found = index.search(sought, len(pmids), _restricted(filters, pmids))
-    return {candidate.document.pmid: candidate.score for candidate in found}
+    candidates = index.search(sought, len(pmids), _restrict(filters, pmids))
+    return {candidate.document.pmid: candidate.score for candidate in candidates}
 
 
-def _restricted(filters: Filters, pmids: Sequence[str]) -> Filters:
-    return filters.restricted(AnyOf(tuple(HasPmid(int(pmid)) for pmid in pmids)))
+def _restrict(filters: Filters, pmids: Sequence[str]) -> Filters:
+    return filters.restrict(AnyOf(tuple(HasPmid(int(pmid)) for pmid in pmids)))
 
 
 def _places(by_words: Sequence[str], near: Sequence[Near]) -> dict[str, Place]:
-    words = {pmid: place for place, pmid in enumerate(by_words, start=1)}
-    vectors = {each.pmid: (place, each.cosine) for place, each in enumerate(near, start=1)}
+    words = {pmid: position for position, pmid in enumerate(by_words, start=1)}
+    vectors = {
+        neighbour.pmid: (position, neighbour.cosine) for position, neighbour in enumerate(near, start=1)
+    }
     return {
         pmid: Place(words.get(pmid), *vectors.get(pmid, (None, None)))
         for pmid in dict.fromkeys([*words, *vectors])
     }
 
 
-def _fused(place: Place) -> float:
-    words = 0.0 if place.words is None else (1 - WEIGHT_OF_VECTORS) / (RANK_CONSTANT + place.words)
-    vectors = 0.0 if place.vectors is None else WEIGHT_OF_VECTORS / (RANK_CONSTANT + place.vectors)
+def _fuse(rank: Place) -> float:
+    words = 0.0 if rank.words is None else (1 - WEIGHT_OF_VECTORS) / (RANK_CONSTANT + rank.words)
+    vectors = 0.0 if rank.vectors is None else WEIGHT_OF_VECTORS / (RANK_CONSTANT + rank.vectors)
     return words + vectors
 
 
@@ -304,5 +312,5 @@ def load_encoder(record: EncoderRecord, *, device: str = "cpu") -> QuestionEncod
         settings = VectorSettings(**record.settings)
     except TypeError as error:
         raise BioqaError(f"settings of the encoder {record.name} cannot be read: {error}") from error
-    place = str(bundled.vector_encoder(record.name))
-    return VectorEncoder.load(place, settings, device=device, title=record.name)
+    rank = str(bundled.vector_encoder(record.name))
+    return VectorEncoder.load(rank, settings, device=device, title=record.name)

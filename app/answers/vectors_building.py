@@ -29,14 +29,14 @@ def build(
 
     Raises EncoderError if the encoder cannot be used, VectorsError if the file cannot be written.
     """
-    place = bundled.vector_encoder(encoder)
-    settings = replace(settings_of(Path(place_of(place))), **changes)
+    folder = bundled.vector_encoder(encoder)
+    settings = replace(settings_of(Path(place_of(folder))), **changes)
     # Questions may be asked from another folder.
     name = str(Path(encoder).resolve()) if Path(encoder).is_dir() else encoder
     before = torch.get_num_threads()
     torch.set_num_threads(threads or os.cpu_count() or 1)
     try:
-        loaded = VectorEncoder.load(place, settings, device=device, title=name)
+        loaded = VectorEncoder.load(folder, settings, device=device, title=name)
         record = EncoderRecord(loaded.name, loaded.hash, loaded.width, asdict(loaded.settings))
         return write(index.documents(), record, loaded.passages, index.beside, progress)
     finally:

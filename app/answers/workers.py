@@ -303,7 +303,7 @@ def serve() -> None:
         while True:
             task, cpu_s = processes.receive(incoming)
             try:
-                with limited(cpu_s):
+                with limit(cpu_s):
                     outcome = work(task)
             except Exception as error:  # noqa: BLE001  # whoever called gets it
                 outcome = _Raised(_portable(error))
@@ -352,7 +352,7 @@ _over: list[bool] = []
 
 
 @contextmanager
-def limited(cpu_s: float | None) -> Iterator[None]:
+def limit(cpu_s: float | None) -> Iterator[None]:
     """At a limit of processor time or memory raise TooMuchWork, and go on. In a process's main thread only,
     and not within each other.
     """

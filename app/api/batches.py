@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from bioqa.app.api.bioasq import DEGRADED_HEADER, EXAMPLES
 from bioqa.app.api.uploads import CurrentUploads, Upload, file_part, request_body, require_files
-from bioqa.app.http.errors import FieldError, documented, problem
+from bioqa.app.http.errors import FieldError, document_problems, problem
 from bioqa.app.http.schemas import BatchAddress, Submission
 from bioqa.app.jobs.batches import BatchJobs, NoSubmission
 from bioqa.app.jobs.intake import TestSetLimits, entries
@@ -101,7 +101,7 @@ def _viewer(request: Request) -> Viewer:
 CurrentViewer = Annotated[Viewer, Depends(_viewer)]
 
 
-def _known(
+def _requested_batch(
     request: Request,
     id: Annotated[
         str,
@@ -114,24 +114,24 @@ def _known(
     batches: CurrentBatches,
     viewer: CurrentViewer,
 ) -> BatchJob:
-    found = batches.get(id)
-    if found is not None:
-        request.state.batch = found.id  # for the log, whether or not it may be seen
-    return _seen(found, viewer)
+    batch = batches.get(id)
+    if batch is not None:
+        request.state.batch = batch.id  # for the log, whether or not it may be seen
+    return _check_seen(batch, viewer)
 
 
-def known(identifier: str, batches: BatchJobs, viewer: Viewer) -> BatchJob:
+def find_batch(identifier: str, batches: BatchJobs, viewer: Viewer) -> BatchJob:
     """Return a batch that the viewer sees. Raises HTTPException."""
-    return _seen(batches.get(identifier), viewer)
+    return _check_seen(batches.get(identifier), viewer)
 
 
-def _seen(batch: BatchJob | None, viewer: Viewer) -> BatchJob:
+def _check_seen(batch: BatchJob | None, viewer: Viewer) -> BatchJob:
     if batch is None or not viewer.sees(batch.owner):
         raise HTTPException(404, "there is no such batch; it may have been removed")
     return batch
 
 
-KnownBatch = Annotated[BatchJob, Depends(_known)]
+KnownBatch = Annotated[BatchJob, Depends(_requested_batch)]
 
 
 def _key(
@@ -168,7 +168,7 @@ FORM: dict[str, Any] = {
     response_model=BatchDetails,
     responses={
         200: {"model": BatchDetails, "description": "A batch with this Idempotency-Key exists"},
-        **documented(400, 413, 415, 422, 429, 503),
+        **document_problems(400, 413, 415, 422, 429, 503),
     },
     openapi_extra=request_body({"$ref": "#/components/schemas/BatchTestSet"}, FORM, ["file"], EXAMPLES),
 )
@@ -179,17 +179,17 @@ async def submit_a_test_set(
     uploads: CurrentUploads,
     viewer: CurrentViewer,
     key: Key,
-    asked: Annotated[BatchAddress, Query()],
+    query: Annotated[BatchAddress, Query()],
 ) -> Response | BatchDetails:
     """Submit a test set to be answered in the background.
 
     Invalid questions are listed under ``faults``; the others are answered. Filters and other options for all
     questions are parameters of the address.
     """
-    ranker, options = asked.ranker, asked.given()
+    ranker, options = query.ranker, query.named_options()
     upload = await uploads.receive(request)
     try:
-        taken, ranker = await uploads.parse(_taken, upload, ranker, batches.limits)
+        taken, ranker = await uploads.parse(_take_entries, upload, ranker, batches.limits)
         name = upload.names.get("file") or None
         batch, new = await uploads.work(batches.submit, taken, ranker, key, viewer, name, options)
         request.state.batch = batch.id
@@ -205,22 +205,24 @@ async def submit_a_test_set(
     return status
 
 
-def _taken(upload: Upload, ranker: str | None, limits: TestSetLimits) -> tuple[list[Entry], str | None]:
+def _take_entries(
+    upload: Upload, ranker: str | None, limits: TestSetLimits
+) -> tuple[list[Entry], str | None]:
     """The questions of a test set that was sent, and the ranker that is asked for."""
     if upload.body is not None:
         return entries(upload.json(), limits), ranker
     require_files(upload, ["file"])
-    asked = upload.texts.get("ranker") or None
-    if ranker and asked and ranker != asked:
+    address = upload.texts.get("ranker") or None
+    if ranker and address and ranker != address:
         raise FieldError("ranker", "differs between the address and the form")
     try:
         testset = upload.file("file")
     except BioqaError as error:
         raise FieldError("file", str(error).removeprefix("file: ")) from error
-    return entries(testset, limits), ranker or asked
+    return entries(testset, limits), ranker or address
 
 
-@router.get("", responses=documented(422, 503))
+@router.get("", responses=document_problems(422, 503))
 def the_batches(
     batches: CurrentBatches,
     viewer: CurrentViewer,
@@ -230,15 +232,15 @@ def the_batches(
     ] = None,
 ) -> BatchPage:
     """List the batches, newest first."""
-    found = batches.page(limit + 1, before, viewer)
-    shown = found[:limit]
+    page = batches.page(limit + 1, before, viewer)
+    shown = page[:limit]
     return BatchPage(
         batches=[BatchStatus(**status(batches, batch)) for batch in shown],
-        next=shown[-1].number if len(found) > limit else None,
+        next=shown[-1].number if len(page) > limit else None,
     )
 
 
-@router.get("/{id}", responses=documented(404, 422, 503))
+@router.get("/{id}", responses=document_problems(404, 422, 503))
 def a_batch(batch: KnownBatch, batches: CurrentBatches) -> BatchDetails:
     """Return a batch's progress, its remaining time, and the questions that failed."""
     return details(batches, batch)
@@ -255,7 +257,7 @@ def a_batch(batch: KnownBatch, batches: CurrentBatches) -> BatchDetails:
                 "text/plain": {"schema": {"type": "string"}},
             },
         },
-        **documented(404, 409, 422, 429, 503),
+        **document_problems(404, 409, 422, 429, 503),
     },
 )
 async def the_submission(
@@ -285,7 +287,7 @@ async def the_submission(
 @router.delete(
     "/{id}",
     response_model=BatchDetails,
-    responses={204: {"description": "The finished batch was removed"}, **documented(404, 422, 503)},
+    responses={204: {"description": "The finished batch was removed"}, **document_problems(404, 422, 503)},
 )
 def cancel_or_remove(batch: KnownBatch, batches: CurrentBatches) -> Response | BatchDetails:
     """Cancel an unfinished batch, which stays in the list, or remove a finished one."""

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
-from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.errors import FieldError, document_problems
 from bioqa.app.http.parsers import checked_route
 from bioqa.app.http.schemas import Submission, TestSet, TestSetAddress
 from bioqa.app.settings import Settings
@@ -52,11 +52,11 @@ EXAMPLES: dict[str, Any] = {
     "/v1/bioasq",
     response_model=Submission,
     response_model_exclude_none=True,
-    responses=documented(400, 413, 415, 422, 429, 503),
+    responses=document_problems(400, 413, 415, 422, 429, 503),
 )
 async def answer_a_test_set(
     testset: Annotated[TestSet, Body(openapi_examples=EXAMPLES)],
-    asked: Annotated[TestSetAddress, Query()],
+    query: Annotated[TestSetAddress, Query()],
     service: CurrentService,
     request: Request,
 ) -> Response:
@@ -65,9 +65,9 @@ async def answer_a_test_set(
     Filters and other options for all questions are parameters of the address. Snippets that are much weaker
     than a question's best are left out, unless weak_snippets or BIOQA_WEAK_SNIPPETS is set.
     """
-    questions = [asked.question() for asked in testset.questions]
+    questions = [query.question() for query in testset.questions]
     _check(questions, service)
-    options = asked.options(weak_snippets=service.settings.weak_snippets)
+    options = query.options(weak_snippets=service.settings.weak_snippets)
     answers = await while_connected(request, service.answer_all(questions, options))
     degraded = sum(answer.degraded is not None for answer in answers)
     return JSONResponse(

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from bioqa.app.answers.service import Service
 from bioqa.app.api.documents import PMID
 from bioqa.app.exports.formats import FORMATS
-from bioqa.app.http.errors import documented
+from bioqa.app.http.errors import document_problems
 from bioqa.app.http.parsers import Parsers, checked_route
 from bioqa.indexer.search.base import SearchIndex
 
@@ -55,7 +55,7 @@ FILE: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/v1/citations", responses=FILE | documented(404, 422, 429, 503), response_class=Response)
+@router.get("/v1/citations", responses=FILE | document_problems(404, 422, 429, 503), response_class=Response)
 async def citations(
     request: Request,
     pmid: Annotated[
@@ -69,33 +69,33 @@ async def citations(
     format: FormatName,
 ) -> Response:
     """Cite articles of the index: an address for links. Withdrawn articles say so in every format."""
-    return await cited(request, pmid.split(","), format)
+    return await respond_with_citations(request, pmid.split(","), format)
 
 
 @router.post(
     "/v1/citations",
-    responses=FILE | documented(400, 404, 413, 415, 422, 429, 503),
+    responses=FILE | document_problems(400, 404, 413, 415, 422, 429, 503),
     response_class=Response,
 )
 async def many_citations(
-    request: Request, asked: Annotated[CitationsRequest, RequestBody(openapi_examples=EXAMPLES)]
+    request: Request, query: Annotated[CitationsRequest, RequestBody(openapi_examples=EXAMPLES)]
 ) -> Response:
     """Cite up to 1,000 articles of the index. Withdrawn articles say so in every format."""
-    return await cited(request, asked.pmids, asked.format)
+    return await respond_with_citations(request, query.pmids, query.format)
 
 
-async def cited(request: Request, pmids: Sequence[str], format: str) -> Response:
+async def respond_with_citations(request: Request, pmids: Sequence[str], format: str) -> Response:
     """Return the citations as a file, in that order. Raises 404, naming the PMIDs that the index lacks."""
     unique = list(dict.fromkeys(pmids))
     if len(unique) <= FEW:
         service: Service = request.app.state.service
         content = await run_in_threadpool(
-            service.engine.index.ask, lambda index: written(index, format, unique)
+            service.engine.index.ask, lambda index: write_citations(index, format, unique)
         )
     else:
         # A thousand citations in a style take two seconds, in which nothing else would be answered.
         parsers: Parsers = request.app.state.parsers
-        content = await parsers.look_up(written, format, unique)
+        content = await parsers.look_up(write_citations, format, unique)
     if not isinstance(content, bytes):
         more = f" and {len(content) - MOST_NAMED} more" if len(content) > MOST_NAMED else ""
         raise HTTPException(404, f"not in the index: {', '.join(content[:MOST_NAMED])}{more}")
@@ -107,11 +107,11 @@ async def cited(request: Request, pmids: Sequence[str], format: str) -> Response
     )
 
 
-def written(index: SearchIndex, format: str, pmids: Sequence[str]) -> bytes | list[str]:
+def write_citations(index: SearchIndex, format: str, pmids: Sequence[str]) -> bytes | list[str]:
     """Write citations, or name the PMIDs that the index lacks; a function of this module, so that another
     process can call it.
     """
-    found = index.get(pmids)
-    if missing := [pmid for pmid in pmids if pmid not in found]:
+    documents = index.get(pmids)
+    if missing := [pmid for pmid in pmids if pmid not in documents]:
         return missing
-    return FORMATS[format].write([found[pmid] for pmid in pmids]).encode()
+    return FORMATS[format].write([documents[pmid] for pmid in pmids]).encode()

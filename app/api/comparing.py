@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 
 from bioqa.app.api.evaluation import FILE, check_files, encodable, read_field
 from bioqa.app.api.uploads import CurrentUploads, Upload, file_part, request_body, require_files
-from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.errors import FieldError, document_problems
 from bioqa.bioasq.comparison import Comparison, compare
 from bioqa.bioasq.golden import Golden, parse_golden
 from bioqa.bioasq.inputs import parse_answers, parse_gold
 from bioqa.bioasq.measures import EDITIONS, LATEST
-from bioqa.system.jsonfile import shown
+from bioqa.system.jsonfile import show
 
 router = APIRouter(prefix="/v1/bioasq", tags=["submissions"])
 
@@ -80,7 +80,7 @@ _EDITION = {"anyOf": [{"type": "integer", "enum": list(EDITIONS)}, {"type": "nul
 
 @router.post(
     "/compare",
-    responses=documented(400, 413, 415, 422),
+    responses=document_problems(400, 413, 415, 422),
     openapi_extra=request_body(
         {
             "type": "object",
@@ -118,17 +118,18 @@ async def compare_submissions(request: Request, uploads: CurrentUploads) -> Comp
 
 def compared_systems(upload: Upload) -> ComparedSystems:
     """Raises FieldError, and BadBody."""
-    found = _of_form(upload) if upload.body is None else _of_json(upload)
+    comparison = _of_form(upload) if upload.body is None else _of_json(upload)
     return ComparedSystems(
-        edition=found.edition,
-        baseline=found.baseline.name,
-        questions=len(found.golden),
-        resamples=found.resamples,
-        confidence=found.confidence,
-        measures=[ComparedMeasure(**row) for row in found.rows()],
-        per_question=[ComparedQuestion(**_encodable(row)) for row in found.question_rows()],
+        edition=comparison.edition,
+        baseline=comparison.baseline.name,
+        questions=len(comparison.golden),
+        resamples=comparison.resamples,
+        confidence=comparison.confidence,
+        measures=[ComparedMeasure(**row) for row in comparison.rows()],
+        per_question=[ComparedQuestion(**_encodable(row)) for row in comparison.question_rows()],
         most_different=[
-            encodable(found.golden[place].question.id) for place in found.most_different(MOST_QUESTIONS)
+            encodable(comparison.golden[position].question.id)
+            for position in comparison.most_different(MOST_QUESTIONS)
         ],
     )
 
@@ -148,7 +149,7 @@ def _of_form(upload: Upload) -> Comparison:
 def _of_json(upload: Upload) -> Comparison:
     data = upload.json()
     if not isinstance(data, Mapping):
-        raise FieldError("the request's body", f"must be an object, not {shown(data)}")
+        raise FieldError("the request's body", f"must be an object, not {show(data)}")
     systems = data.get("systems")
     if not isinstance(systems, Mapping) or not 0 < len(systems) <= MOST_SYSTEMS:
         raise FieldError("systems", f"must be an object of 1 to {MOST_SYSTEMS} submissions by name")
@@ -162,7 +163,7 @@ def _of_json(upload: Upload) -> Comparison:
         answers[encodable(name)] = (field, read)
     if len(answers) < len(systems):
         raise FieldError("systems", "must have names that differ in what can be shown of them")
-    return _compared(golden, answers, _edition(data.get("edition")))
+    return _compare(golden, answers, _edition(data.get("edition")))
 
 
 def comparison_of_files(upload: Upload, names: Mapping[str, str], edition: int) -> Comparison:
@@ -172,10 +173,10 @@ def comparison_of_files(upload: Upload, names: Mapping[str, str], edition: int) 
     for field, name in names.items():
         read = read_field(field, lambda field=field: parse_answers(upload.content(field), field))  # type: ignore[misc]
         answers[name] = (field, read)
-    return _compared(golden, answers, edition)
+    return _compare(golden, answers, edition)
 
 
-def _compared(golden: Golden, answers: Mapping[str, tuple[str, Golden]], edition: int) -> Comparison:
+def _compare(golden: Golden, answers: Mapping[str, tuple[str, Golden]], edition: int) -> Comparison:
     """``answers``: by the system's name, the request's field and what it holds."""
     if len(golden.responses) > MOST_QUESTIONS:
         raise FieldError(
@@ -190,19 +191,21 @@ def _compared(golden: Golden, answers: Mapping[str, tuple[str, Golden]], edition
 
 def unique_names(names: Mapping[str, str]) -> dict[str, str]:
     """Names of systems by field: a file's up to its first dot, with a number where it is another's too."""
-    found: dict[str, str] = {}
+    comparison: dict[str, str] = {}
     for field, full in names.items():
         name = full.partition(".")[0].strip() or field
-        same = sum(each == name or each.startswith(f"{name} (") for each in found.values())
-        found[field] = f"{name} ({same + 1})" if same else name
-    return found
+        same = sum(other == name or other.startswith(f"{name} (") for other in comparison.values())
+        comparison[field] = f"{name} ({same + 1})" if same else name
+    return comparison
 
 
-def _edition(asked: object) -> int:
-    """Of JSON a number, of a form its text."""
-    if asked is None or asked == "":
+def _edition(value: object) -> int:
+    """Read an edition: a number in JSON, its text in a form."""
+    if value is None or value == "":
         return LATEST
-    known: dict[object, int] = {each: each for each in EDITIONS} | {str(each): each for each in EDITIONS}
-    if isinstance(asked, bool | float) or not isinstance(asked, int | str) or asked not in known:
+    editions: dict[object, int] = {edition: edition for edition in EDITIONS} | {
+        str(edition): edition for edition in EDITIONS
+    }
+    if isinstance(value, bool | float) or not isinstance(value, int | str) or value not in editions:
         raise FieldError("edition", f"must be one of {', '.join(map(str, EDITIONS))}")
-    return known[asked]
+    return editions[value]

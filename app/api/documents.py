@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.concurrency import run_in_threadpool
 
 from bioqa.app.answers.service import CurrentService
-from bioqa.app.http.errors import documented
+from bioqa.app.http.errors import document_problems
 from bioqa.app.http.parsers import CurrentParsers, checked_route
 from bioqa.app.http.schemas import StoredDocument, StoredDocuments, stored_document
 from bioqa.indexer.search.base import SearchIndex
@@ -45,7 +45,7 @@ FEW = 20
 
 
 # Not async: lookups are quick but block, so they run in the framework's threads.
-@router.get("/v1/documents/{pmid}", responses=documented(404, 422, 503))
+@router.get("/v1/documents/{pmid}", responses=document_problems(404, 422, 503))
 def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
     """Return a citation as it is indexed, with its sentences and the parts of its abstract."""
     document = service.document(pmid)
@@ -55,27 +55,29 @@ def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
 
 
 @router.post(
-    "/v1/documents", response_model=StoredDocuments, responses=documented(400, 413, 415, 422, 429, 503)
+    "/v1/documents", response_model=StoredDocuments, responses=document_problems(400, 413, 415, 422, 429, 503)
 )
 async def many_documents(
-    asked: Annotated[DocumentsRequest, Body(openapi_examples=EXAMPLES)],
+    query: Annotated[DocumentsRequest, Body(openapi_examples=EXAMPLES)],
     service: CurrentService,
     parsers: CurrentParsers,
 ) -> Response:
     """Return citations as they are indexed, in the order of the request; unknown PMIDs are named."""
-    pmids = list(dict.fromkeys(asked.pmids))
+    pmids = list(dict.fromkeys(query.pmids))
     if len(pmids) <= FEW:
-        content = await run_in_threadpool(service.engine.index.ask, lambda index: written(index, pmids))
+        content = await run_in_threadpool(
+            service.engine.index.ask, lambda index: write_documents(index, pmids)
+        )
     else:
-        content = await parsers.look_up(written, pmids)
+        content = await parsers.look_up(write_documents, pmids)
     return Response(content, media_type="application/json")
 
 
-def written(index: SearchIndex, pmids: Sequence[str]) -> bytes:
+def write_documents(index: SearchIndex, pmids: Sequence[str]) -> bytes:
     """Write documents as JSON; a function of this module, so that another process can call it."""
-    found = index.get(pmids)
+    documents = index.get(pmids)
     answer = StoredDocuments(
-        documents=[stored_document(found[pmid]) for pmid in pmids if pmid in found],
-        missing=[pmid for pmid in pmids if pmid not in found],
+        documents=[stored_document(documents[pmid]) for pmid in pmids if pmid in documents],
+        missing=[pmid for pmid in pmids if pmid not in documents],
     )
     return answer.model_dump_json().encode()

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from bioqa.app.api.uploads import CurrentUploads, Upload, file_part, request_body, require_files
-from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.errors import FieldError, document_problems
 from bioqa.bioasq.domain import Response
 from bioqa.bioasq.files import parse_testset
 from bioqa.bioasq.golden import Golden, parse_golden
@@ -18,7 +18,7 @@ from bioqa.bioasq.overlap import pmid_of
 from bioqa.bioasq.roles import check_golden, check_pair, check_submission
 from bioqa.bioasq.validation import MAX_OFFSET, Fault, faults_of
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import shortened, shown
+from bioqa.system.jsonfile import shorten, show
 
 router = APIRouter(prefix="/v1/bioasq", tags=["submissions"])
 
@@ -104,7 +104,7 @@ EDITIONS_SCHEMA = {
 
 @router.post(
     "/validate",
-    responses=documented(400, 413, 415, 422),
+    responses=document_problems(400, 413, 415, 422),
     openapi_extra=request_body(
         _object(["submission"], submission={"description": "The submission."}, testset=TESTSET_SCHEMA),
         {
@@ -117,12 +117,12 @@ EDITIONS_SCHEMA = {
 )
 async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Validation:
     """List every fault of a submission; if its test set is given, also against that."""
-    return await uploads.parse(validated, await uploads.receive(request))
+    return await uploads.parse(validate_upload, await uploads.receive(request))
 
 
 @router.post(
     "/evaluate",
-    responses=documented(400, 413, 415, 422),
+    responses=document_problems(400, 413, 415, 422),
     openapi_extra=request_body(
         _object(
             ["submission", "golden"],
@@ -141,10 +141,10 @@ async def validate_a_submission(request: Request, uploads: CurrentUploads) -> Va
 )
 async def evaluate_a_submission(request: Request, uploads: CurrentUploads) -> Evaluation:
     """Compute the official measures of phase A for a submission against a golden file."""
-    return await uploads.parse(evaluated, await uploads.receive(request))
+    return await uploads.parse(evaluate_upload, await uploads.receive(request))
 
 
-def validated(upload: Upload) -> Validation:
+def validate_upload(upload: Upload) -> Validation:
     given = _Inputs(upload)
     testset = None
     if given.has("testset"):
@@ -155,11 +155,11 @@ def validated(upload: Upload) -> Validation:
         faults = [Fault("", "", str(error))]
     else:
         faults = list(islice(faults_of(submission, testset), MOST_FAULTS + 1))
-    found = [FoundFault(question=f.question, field=f.field, message=f.message) for f in faults[:MOST_FAULTS]]
-    return Validation(valid=not faults, faults=found, more=len(faults) > MOST_FAULTS)
+    listed = [FoundFault(question=f.question, field=f.field, message=f.message) for f in faults[:MOST_FAULTS]]
+    return Validation(valid=not faults, faults=listed, more=len(faults) > MOST_FAULTS)
 
 
-def evaluated(upload: Upload) -> Evaluation:
+def evaluate_upload(upload: Upload) -> Evaluation:
     given = _Inputs(upload)
     editions = _editions(given)
     golden, submission = (
@@ -195,7 +195,7 @@ class _Inputs:
         if upload.body is not None:
             data = upload.json()
             if not isinstance(data, Mapping):
-                raise FieldError("the request's body", f"must be an object, not {shown(data)}")
+                raise FieldError("the request's body", f"must be an object, not {show(data)}")
             self._object = data
 
     def has(self, name: str) -> bool:
@@ -216,18 +216,26 @@ class _Inputs:
             return self._object.get("editions")
         text = self._upload.texts.get("editions")
         return text and [
-            int(each) if each.isascii() and each.isdecimal() else each for each in text[:100].split(",")
+            int(edition) if edition.isascii() and edition.isdecimal() else edition
+            for edition in text[:100].split(",")
         ]
 
 
 def _editions(given: _Inputs) -> Sequence[int]:
-    asked = given.editions()
-    if asked is None or asked == "":
+    editions = given.editions()
+    if editions is None or editions == "":
         return USUAL_EDITIONS
-    known = isinstance(asked, list) and all(type(each) is int and each in EDITIONS for each in asked)
-    if not known or not isinstance(asked, list) or len(set(asked)) != len(asked) or not asked:
+    are_editions = isinstance(editions, list) and all(
+        type(edition) is int and edition in EDITIONS for edition in editions
+    )
+    if (
+        not are_editions
+        or not isinstance(editions, list)
+        or len(set(editions)) != len(editions)
+        or not editions
+    ):
         raise FieldError("editions", f"must be some of {', '.join(map(str, EDITIONS))}, each once")
-    return asked
+    return editions
 
 
 Read = TypeVar("Read")
@@ -255,15 +263,15 @@ def _check_offsets(name: str, read: Golden) -> None:
     for response in read.responses:
         for snippet in response.snippets:
             if max(abs(snippet.begin), abs(snippet.end)) > MAX_OFFSET:
-                question = shown(response.question.id)
+                question = show(response.question.id)
                 raise FieldError(name, f"question {question}: an offset is beyond {MAX_OFFSET}")
 
 
 def _check_work(golden: Golden, submission: Golden) -> None:
     """Refuse work that would take minutes: each snippet is compared with all others of its document."""
     answered: dict[str, Response] = {}
-    for each in submission.responses:
-        answered.setdefault(each.question.id, each)
+    for answer in submission.responses:
+        answered.setdefault(answer.question.id, answer)
     comparisons = 0
     for gold in golden.responses:
         if (response := answered.get(gold.question.id)) is not None:
@@ -280,4 +288,4 @@ def _check_work(golden: Golden, submission: Golden) -> None:
 
 def encodable(text: str) -> str:
     """Shortened, and without halves of characters, which no response can hold."""
-    return shortened(text).encode(errors="backslashreplace").decode()
+    return shorten(text).encode(errors="backslashreplace").decode()

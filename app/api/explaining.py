@@ -6,7 +6,7 @@ from fastapi import APIRouter, Body, Request
 
 from bioqa.app.answers.service import CurrentService
 from bioqa.app.api.search import answer_request
-from bioqa.app.http.errors import documented
+from bioqa.app.http.errors import document_problems
 from bioqa.app.http.explanations import ExplainedAnswer, explained_answer
 from bioqa.app.http.parsers import checked_route
 from bioqa.app.http.schemas import ExplainRequest
@@ -20,11 +20,11 @@ EXAMPLES: dict[str, Any] = {
 }
 
 
-@router.post("/v1/explain", responses=documented(400, 413, 415, 422, 429, 503))
+@router.post("/v1/explain", responses=document_problems(400, 413, 415, 422, 429, 503))
 async def explain_an_article(
-    asked: Annotated[ExplainRequest, Body(openapi_examples=EXAMPLES)],
+    query: Annotated[ExplainRequest, Body(openapi_examples=EXAMPLES)],
     service: CurrentService,
     request: Request,
 ) -> ExplainedAnswer:
     """Tell where an article stood at each stage of an answer, what carried it, and what it lacked."""
-    return explained_answer(await answer_request(asked, service, request))
+    return explained_answer(await answer_request(query, service, request))

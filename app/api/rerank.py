@@ -14,9 +14,9 @@ from bioqa.app.answers.reranking import GivenText, ScoredText, scored_texts, tru
 from bioqa.app.answers.service import CurrentService, Service, UnknownRanker
 from bioqa.app.api.connection import while_connected
 from bioqa.app.api.search import check_length
-from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.errors import FieldError, document_problems
 from bioqa.app.http.parsers import checked_route
-from bioqa.system.jsonfile import shortened
+from bioqa.system.jsonfile import shorten
 
 MAX_DOCUMENTS = 1000
 RANKED_FIELDS = ("text", "title")
@@ -156,44 +156,46 @@ EXAMPLES: dict[str, Any] = {
 
 
 @router.post(
-    "/v1/rerank", response_model_exclude_none=True, responses=documented(400, 404, 413, 415, 422, 429, 503)
+    "/v1/rerank",
+    response_model_exclude_none=True,
+    responses=document_problems(400, 404, 413, 415, 422, 429, 503),
 )
 @router.post("/v2/rerank", response_model_exclude_none=True, include_in_schema=False)
 async def rerank_texts(
-    asked: Annotated[RerankRequest, RequestBody(openapi_examples=EXAMPLES)],
+    query: Annotated[RerankRequest, RequestBody(openapi_examples=EXAMPLES)],
     service: CurrentService,
     request: Request,
 ) -> RerankAnswer:
     """Order texts of the request (not of the index) by relevance, each with its best sentences."""
-    _check(asked, service)
-    foreign = _is_foreign(asked.model, service)
+    _check(query, service)
+    foreign = _is_foreign(query.model, service)
     try:
-        ranker = service.ranker_named(None if foreign else asked.model)
+        ranker = service.ranker_named(None if foreign else query.model)
     except UnknownRanker as error:
         raise HTTPException(404, f"model {error}") from error
     texts = [
-        GivenText(truncate_words(given.text, asked.max_tokens_per_doc), given.title or "")
-        for given in asked.documents
+        GivenText(truncate_words(given.text, query.max_tokens_per_doc), given.title or "")
+        for given in query.documents
     ]
-    answer = await while_connected(request, service.rank(asked.query, texts, ranker=ranker.name))
+    answer = await while_connected(request, service.rank(query.query, texts, ranker=ranker.name))
     words = sum(len(part.split()) for text in texts for part in (text.title, text.text))
-    tokens = words + len(asked.query.split())
+    tokens = words + len(query.query.split())
     return RerankAnswer(
         id=str(uuid.uuid4()),
         model=ranker.name,
-        results=[_result(each, asked) for each in scored_texts(answer, ranker)[: asked.top_n]],
+        results=[_result(text, query) for text in scored_texts(answer, ranker)[: query.top_n]],
         meta=Meta(
             tokens=Tokens(input_tokens=tokens),
-            warnings=[*_ignored(asked, foreign, ranker.name), *_warnings(asked, texts, answer)] or None,
+            warnings=[*_list_ignored(query, foreign, ranker.name), *_warnings(query, texts, answer)] or None,
         ),
         usage=Usage(total_tokens=tokens),
     )
 
 
-def _check(asked: RerankRequest, service: Service) -> None:
-    check_length(asked.query, "query", service)
+def _check(query: RerankRequest, service: Service) -> None:
+    check_length(query.query, "query", service)
     most = service.settings.max_rerank_characters
-    characters = sum(len(given.text) + len(given.title or "") for given in asked.documents)
+    characters = sum(len(given.text) + len(given.title or "") for given in query.documents)
     if characters > most:
         raise FieldError("documents", f"must have at most {most} characters in total, not {characters}")
 
@@ -203,34 +205,34 @@ def _is_foreign(model: str | None, service: Service) -> bool:
     return model is not None and model not in service.rankers and bool(re.fullmatch(FOREIGN_MODEL, model))
 
 
-def _result(scored: ScoredText, asked: RerankRequest) -> RerankResult:
+def _result(scored: ScoredText, query: RerankRequest) -> RerankResult:
     best = [
         RerankSentence(
-            field="title" if each.sentence.section == "title" else "text",
-            begin=each.sentence.begin,
-            end=each.sentence.end,
-            score=each.score,
+            field="title" if sentence.sentence.section == "title" else "text",
+            begin=sentence.sentence.begin,
+            end=sentence.sentence.end,
+            score=sentence.score,
         )
-        for each in scored.sentences[: asked.max_sentences]
+        for sentence in scored.sentences[: query.max_sentences]
     ]
-    document = asked.documents[scored.position] if asked.return_documents else None
+    document = query.documents[scored.position] if query.return_documents else None
     return RerankResult(
         index=scored.position, relevance_score=scored.score, document=document, sentences=best
     )
 
 
-def _ignored(asked: RerankRequest, foreign: bool, ranker: str) -> list[str]:
-    warnings = [f"there is no {asked.model} here: ranked by {ranker}, the default"] if foreign else []
-    if unknown := sorted(set(asked.model_extra or ()) - FOREIGN_FIELDS):
-        named = ", ".join(shortened(name) for name in unknown[:MOST_NAMED])
+def _list_ignored(query: RerankRequest, foreign: bool, ranker: str) -> list[str]:
+    warnings = [f"there is no {query.model} here: ranked by {ranker}, the default"] if foreign else []
+    if unknown := sorted(set(query.model_extra or ()) - FOREIGN_FIELDS):
+        named = ", ".join(shorten(name) for name in unknown[:MOST_NAMED])
         more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
         warnings.append(f"unknown fields were ignored: {named}{more}")
     return warnings
 
 
-def _warnings(asked: RerankRequest, texts: list[GivenText], answer: Answer) -> list[str]:
-    cut = sum(len(given.text) > len(text.text) for given, text in zip(asked.documents, texts, strict=True))
-    warnings = [f"{cut} documents were cut after {asked.max_tokens_per_doc} words"] if cut else []
+def _warnings(query: RerankRequest, texts: list[GivenText], answer: Answer) -> list[str]:
+    cut = sum(len(given.text) > len(text.text) for given, text in zip(query.documents, texts, strict=True))
+    warnings = [f"{cut} documents were cut after {query.max_tokens_per_doc} words"] if cut else []
     if answer.condensed:
         warnings.append(f"the query is long, and was ranked by these of its words: {answer.condensed}")
     if answer.truncated_sentences:

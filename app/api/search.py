@@ -7,7 +7,7 @@ from fastapi import APIRouter, Body, Query, Request
 from bioqa.app.answers.answer import Answer
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.api.connection import while_connected
-from bioqa.app.http.errors import FieldError, documented
+from bioqa.app.http.errors import FieldError, document_problems
 from bioqa.app.http.parsers import checked_route
 from bioqa.app.http.schemas import ExplainRequest, SearchAddress, SearchAnswer, SearchRequest, search_answer
 
@@ -38,33 +38,33 @@ EXAMPLES: dict[str, Any] = {
 }
 
 
-@router.post("/v1/search", responses=documented(400, 413, 415, 422, 429, 503))
+@router.post("/v1/search", responses=document_problems(400, 413, 415, 422, 429, 503))
 async def answer_a_question(
-    asked: Annotated[SearchRequest, Body(openapi_examples=EXAMPLES)],
+    query: Annotated[SearchRequest, Body(openapi_examples=EXAMPLES)],
     service: CurrentService,
     request: Request,
 ) -> SearchAnswer:
     """Return the best documents and sentences for a question, and how they were found."""
-    return await _answer(asked, service, request)
+    return await _answer(query, service, request)
 
 
-@router.get("/v1/search", responses=documented(422, 429, 503))
+@router.get("/v1/search", responses=document_problems(422, 429, 503))
 async def answer_an_address(
-    asked: Annotated[SearchAddress, Query()], service: CurrentService, request: Request
+    query: Annotated[SearchAddress, Query()], service: CurrentService, request: Request
 ) -> SearchAnswer:
     """The same by GET: an address that can be shared. Lists are repeated parameters: types=Review&types=…"""
-    return await _answer(asked, service, request)
+    return await _answer(query, service, request)
 
 
-async def _answer(asked: SearchRequest, service: Service, request: Request) -> SearchAnswer:
-    return search_answer(await answer_request(asked, service, request), asked.id, asked.include)
+async def _answer(query: SearchRequest, service: Service, request: Request) -> SearchAnswer:
+    return search_answer(await answer_request(query, service, request), query.id, query.include)
 
 
-async def answer_request(asked: SearchRequest | ExplainRequest, service: Service, request: Request) -> Answer:
-    check_length(asked.body, "body", service)
-    timeout_s = None if asked.timeout_ms is None else asked.timeout_ms / 1000
+async def answer_request(query: SearchRequest | ExplainRequest, service: Service, request: Request) -> Answer:
+    check_length(query.body, "body", service)
+    timeout_s = None if query.timeout_ms is None else query.timeout_ms / 1000
     return await while_connected(
-        request, service.answer(asked.question(), asked, ranker=asked.ranker, timeout_s=timeout_s)
+        request, service.answer(query.question(), query, ranker=query.ranker, timeout_s=timeout_s)
     )
 
 

@@ -12,7 +12,7 @@ from bioqa.app.answers.refusals import RETRY_AFTER_S, Refused
 from bioqa.app.http.errors import BadBody, FieldError
 from bioqa.app.http.parsers import Parsers
 from bioqa.system.errors import BioqaError
-from bioqa.system.formats import GZIP_MAGIC, TooLarge, refuse_packed, unpacked
+from bioqa.system.formats import GZIP_MAGIC, TooLarge, refuse_packed, unpack
 from bioqa.system.jsonfile import parse_json
 
 FORM = "multipart/form-data"
@@ -33,7 +33,7 @@ class Upload:
     names: Mapping[str, str] = field(default_factory=dict)
     """The files' own names, as far as they can be shown, by the fields' names."""
     max_bytes: int = 10_000_000
-    """Of a gzip file, unpacked."""
+    """Bytes that a gzip file may have when it is unpacked."""
 
     @property
     def size(self) -> int:
@@ -56,7 +56,7 @@ class Upload:
         """A form's file, unpacked. Raises as ``file`` does."""
         raw = self.files[name]
         try:
-            content = unpacked(raw, name, self.max_bytes) if raw.startswith(GZIP_MAGIC) else raw
+            content = unpack(raw, name, self.max_bytes) if raw.startswith(GZIP_MAGIC) else raw
         except TooLarge as error:
             raise HTTPException(413, str(error)) from error
         refuse_packed(content, name)

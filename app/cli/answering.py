@@ -92,9 +92,9 @@ def print_answer(answer: Answer) -> None:
     for snippet in answer.snippets:
         if snippet.rank == 1:
             out.print(Text("\nSnippets", style="underline"))
-        place = f"{snippet.pmid} {snippet.section} {snippet.begin}-{snippet.end}"
+        where = f"{snippet.pmid} {snippet.section} {snippet.begin}-{snippet.end}"
         text = f"{_mark(snippet.document)}{snippet.text}"
-        out.print(f"{snippet.rank:3}. {snippet.score:7.3f}  {place}  {text}", soft_wrap=True)
+        out.print(f"{snippet.rank:3}. {snippet.score:7.3f}  {where}  {text}", soft_wrap=True)
     if answer.facets:
         print_facets(answer.facets)
     timings = answer.timings_ms
@@ -150,7 +150,7 @@ def batch(
     questions = read_testset(testset)
     settings = load_settings(index=index, ranker=ranker, device=device)
     weak_snippets = options.weak_snippets or settings.weak_snippets
-    options = options.ready(settings.candidates).changed(weak_snippets=weak_snippets)
+    options = options.ready(settings.candidates).with_changes(weak_snippets=weak_snippets)
     options.as_filters()
     answerer = open_answerer(settings)
     try:

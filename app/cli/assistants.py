@@ -93,20 +93,20 @@ def _listening(settings: Settings, stack: contextlib.ExitStack) -> list[socket.s
     parse_hosts(settings.allowed_hosts or "")
     if not is_local(settings.host) and settings.api_keys_file is None:
         say(f"warning: no key protects this server: whoever reaches {settings.host} may use it")
-    return [stack.enter_context(each) for each in listen(settings.host, settings.port)]
+    return [stack.enter_context(socket) for socket in listen(settings.host, settings.port)]
 
 
 def _serve(server: "MCPServer[Any]", settings: Settings, sockets: list[socket.socket]) -> None:
     import uvicorn
 
-    from bioqa.app.http.server import bounded, connections_of
+    from bioqa.app.http.server import bind_protocol, connections_of
     from bioqa.app.mcp.server import http_app
     from bioqa.app.security.hosts import parse_hosts
 
     allowed = {settings.host, *parse_hosts(settings.allowed_hosts or "")}
     config = uvicorn.Config(
         http_app(server, settings, allowed),
-        http=bounded(connections_of(settings)),
+        http=bind_protocol(connections_of(settings)),
         log_config=None,
         log_level="warning",
         server_header=False,
@@ -125,7 +125,7 @@ def _backend(settings: Settings, url: str | None, api_key: str | None) -> "Itera
     if url is not None:
         yield RemoteBackend(url, _key(api_key))
         return
-    settings.checked()
+    settings.check()
     index_location(settings)
     # Stdout carries the protocol: what libraries print while they load must not get there.
     with contextlib.redirect_stdout(sys.stderr):

@@ -9,7 +9,7 @@ from pathlib import Path
 from bioqa.app.answers.answer import Answer
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.question import DEFAULT_OPTIONS, Options
-from bioqa.app.cli.journal import Journal
+from bioqa.app.cli.journal import AnswerJournal
 from bioqa.bioasq.domain import Question, Response
 from bioqa.bioasq.files import submission_dict, write_submission
 from bioqa.bioasq.validation import validate
@@ -44,7 +44,7 @@ def answer_batch(
     if is_standard_output(output) or (output.exists() and not output.is_file()):
         # The answers so far are kept beside the output.
         raise BioqaError(f"{output}: cannot be written: not a regular file, which a batch needs to resume")
-    journal = Journal.open(output, _job(answerer, questions, options))
+    journal = AnswerJournal.open(output, _job(answerer, questions, options))
     try:
         missing = {question.id: question for question in questions if question.id not in journal.answers}
         answers = _answers(answerer, [*missing.values()], options)

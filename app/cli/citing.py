@@ -24,8 +24,8 @@ def cite(
     """Cite articles of an index, each once, in the order given. Nothing is printed if one is missing."""
     wanted = list(dict.fromkeys(map(pmid, pmids)))
     with closing(open_index(load_settings(index=index))) as opened:
-        found = opened.get(wanted)
-    if missing := [each for each in wanted if each not in found]:
+        documents = opened.get(wanted)
+    if missing := [pmid for pmid in wanted if pmid not in documents]:
         raise BioqaError(f"not in the index: {', '.join(missing)}")
     assert format is not None
-    print_file(FORMATS[format].write([found[each] for each in wanted]))
+    print_file(FORMATS[format].write([documents[pmid] for pmid in wanted]))

@@ -53,21 +53,21 @@ def compare(
     gold = read_gold(golden)
     check_golden(gold.responses, str(golden))
     read = {name: read_answers(path) for name, path in zip(names, systems, strict=True)}
-    for path, each in zip(systems, read.values(), strict=True):
-        check_submission(each, str(path))
-        check_pair(gold.responses, each.responses, str(golden), str(path))
+    for path, answers in zip(systems, read.values(), strict=True):
+        check_submission(answers, str(path))
+        check_pair(gold.responses, answers.responses, str(golden), str(path))
     if baseline is not None and baseline not in read:
         baseline = dict(zip(map(str, systems), names, strict=True)).get(baseline, baseline)
     comparison = compare_systems(
         gold.responses,
-        {name: each.responses for name, each in read.items()},
+        {name: answers.responses for name, answers in read.items()},
         edition,
         baseline=baseline,
         resamples=resamples,
         seed=seed,
     )
-    for path, each in zip((golden, *systems), (gold, *read.values()), strict=True):
-        say_irregularities(path, each)
+    for path, answers in zip((golden, *systems), (gold, *read.values()), strict=True):
+        say_irregularities(path, answers)
     if html is not None:
         write_bytes(html, html_report(comparison, f"{golden.name}: {', '.join(names)}", questions).encode())
         say(f"{html}: report written")
@@ -91,15 +91,15 @@ def _print(comparison: Comparison, questions: int, *, per_question: bool, csv: b
 
 def _questions(comparison: Comparison, places: Sequence[int]) -> str:
     lines = [["id", *(system.name for system in comparison.systems), "question"]]
-    for place in places:
-        question = comparison.golden[place].question
-        values = [_values(system, place) for system in comparison.systems]
+    for position in places:
+        question = comparison.golden[position].question
+        values = [_values(system, position) for system in comparison.systems]
         lines.append([question.id, *values, " ".join(question.body.split())])
     return markdown(lines)
 
 
-def _values(system: ComparedSystem, place: int) -> str:
-    measured = system.per_question[place]
+def _values(system: ComparedSystem, position: int) -> str:
+    measured = system.per_question[position]
     if measured is None:
         return ""
     ap, f1 = f"{measured.documents.average_precision:.3f}", f"{measured.snippets.f1:.3f}"

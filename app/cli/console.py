@@ -87,18 +87,18 @@ class Output:
     def write(self, text: str) -> int:
         if text == "":  # with which typer tries what a stream takes
             return 0
-        with self._reported():
+        with self._report_faults():
             return self._stream.write(text)
 
     def flush(self) -> None:
-        with self._reported():
+        with self._report_faults():
             self._stream.flush()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
     @contextmanager
-    def _reported(self) -> Iterator[None]:
+    def _report_faults(self) -> Iterator[None]:
         # Once more at the end, where a library ignored the first failure.
         if self._failure is not None:
             raise self._failure

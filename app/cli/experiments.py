@@ -81,7 +81,7 @@ def pappas_2021(
     """Compare all models of Pappas and Androutsopoulos 2021: the published tables, or your own with data."""
     from bioqa.models.experiments import published
     from bioqa.models.experiments.experiment import chosen
-    from bioqa.models.experiments.running import Runs
+    from bioqa.models.experiments.running import SeedRuns
     from bioqa.models.experiments.table import table_rows
 
     files = files_of(train, dev, test or [])
@@ -91,7 +91,9 @@ def pappas_2021(
     numbers = seeds_of(seeds)
     systems = _systems(encoder, zero_shot, prompt, cascade, share or [])
     data = data_of(index, vocabulary, files)
-    Runs(data, runs, numbers, workers, device, _load_ready, version(), say).make(chosen(systems, only or []))
+    SeedRuns(data, runs, numbers, workers, device, _load_ready, version(), say).make(
+        chosen(systems, only or [])
+    )
     rows, reference = table_rows(data, runs, numbers, systems, say)
     _print(published.Results("pappas-2021", fingerprints(data, files), rows, reference), json)
 
@@ -207,7 +209,7 @@ def _command(name: str) -> Callable[..., None]:
         from bioqa.models.experiments.document_table import document_rows
         from bioqa.models.experiments.experiment import chosen
         from bioqa.models.experiments.papers import EXPERIMENTS
-        from bioqa.models.experiments.running import Runs
+        from bioqa.models.experiments.running import SeedRuns
 
         wanted = EXPERIMENTS[name].of_share(share or [])
         if seeds is not None:
@@ -218,7 +220,7 @@ def _command(name: str) -> Callable[..., None]:
         else:
             data = data_of(index, vocabulary, files)
             systems = chosen(wanted.systems, only or [])
-            Runs(data, runs, wanted.seeds, workers, code=version(), log=say).make(systems)
+            SeedRuns(data, runs, wanted.seeds, workers, code=version(), log=say).make(systems)
             rows, reranked = document_rows(wanted, data, runs, say)
             results = published.Results(name, fingerprints(data, files), rows, reranked=reranked)
         if json:

@@ -44,23 +44,23 @@ def explain(
 
 def lines(explanation: Explanation) -> Iterator[str]:
     """The explanation as text."""
-    found = explanation.retrieval
-    yield f"{found.pmid}: {'not in the index' if found.title is None else found.title}"
-    if found.title is not None:
+    retrieval = explanation.retrieval
+    yield f"{retrieval.pmid}: {'not in the index' if retrieval.title is None else retrieval.title}"
+    if retrieval.title is not None:
         yield from _of_retrieval(explanation)
     yield from _of_ranker(explanation)
     yield from _of_selection(explanation)
     if explanation.needed:
         yield "\nWhat would have had to be different"
-        yield from (f"  {each}" for each in explanation.needed)
+        yield from (f"  {need}" for need in explanation.needed)
 
 
 def _of_retrieval(explanation: Explanation) -> Iterator[str]:
-    found = explanation.retrieval
-    place = f"number {found.rank}" if found.rank else f"not among the best {MAX_CANDIDATES:,}"
-    kind = "a candidate" if found.is_candidate else "no candidate"
-    yield f"\n1. BM25: {place}, score {found.score:.3f}; {kind} ({found.candidates} are ranked)"
-    yield from (f"  {term.score:+9.3f}  {term.text}" for term in found.terms)
+    retrieval = explanation.retrieval
+    where = f"number {retrieval.rank}" if retrieval.rank else f"not among the best {MAX_CANDIDATES:,}"
+    kind = "a candidate" if retrieval.is_candidate else "no candidate"
+    yield f"\n1. BM25: {where}, score {retrieval.score:.3f}; {kind} ({retrieval.candidates} are ranked)"
+    yield from (f"  {term.score:+9.3f}  {term.text}" for term in retrieval.terms)
 
 
 def _of_ranker(explanation: Explanation) -> Iterator[str]:
@@ -68,17 +68,17 @@ def _of_ranker(explanation: Explanation) -> Iterator[str]:
     if ranker is None:
         return
     would = "" if explanation.retrieval.is_candidate else ", had it been a candidate"
-    place = f"number {ranker.rank} of {ranker.candidates}"
-    yield f"\n2. {ranker.ranker}: {place}, score {ranker.score:.3f}{would}"
+    where = f"number {ranker.rank} of {ranker.candidates}"
+    yield f"\n2. {ranker.ranker}: {where}, score {ranker.score:.3f}{would}"
     while ranker is not None:
         yield from (f"  {part.effect:+9.3f}  {part.name}" for part in ranker.parts)
         if ranker.features:
             sums = "they add up" if ranker.additive else "they depend on each other, and do not add up"
             yield f"  Effects on the score, each feature set to its mean ({sums}):"
-        for each in ranker.features[:SHOWN_FEATURES]:
+        for feature in ranker.features[:SHOWN_FEATURES]:
             yield (
-                f"  {each.effect:+9.3f}  {each.unit} {each.description} "
-                f"({each.value:.3f}, mean {each.mean:.3f})"
+                f"  {feature.effect:+9.3f}  {feature.unit} {feature.description} "
+                f"({feature.value:.3f}, mean {feature.mean:.3f})"
             )
         if ranker.words:
             sums = "they add up to it" if ranker.words_additive else "they do not add up"
@@ -98,10 +98,12 @@ def _of_selection(explanation: Explanation) -> Iterator[str]:
         return
     selected = "selected" if selection.selected else "not selected"
     yield f"\n3. Selection: {selected}; its share is {selection.share:.4f}"
-    for each in selection.sentences:
-        place = f"number {each.rank}" if each.rank else "not compared"
+    for sentence in selection.sentences:
+        where = f"number {sentence.rank}" if sentence.rank else "not compared"
         yield (
-            f"  {place}{', selected' if each.selected else ''}: probability {each.probability:.3f} × "
-            f"agreement {each.agreement:.3f} × aptness {each.aptness:.3f} × share = {each.score:.5f}"
+            f"  {where}{', selected' if sentence.selected else ''}: probability {sentence.probability:.3f} × "
+            f"agreement {sentence.agreement:.3f} × aptness {sentence.aptness:.3f} × share = "
+            f"{sentence.score:.5f}"
         )
-        yield f"    {each.sentence.section} {each.sentence.begin}–{each.sentence.end}: {each.text}"
+        span = sentence.sentence
+        yield f"    {span.section} {span.begin}–{span.end}: {sentence.text}"

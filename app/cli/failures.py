@@ -60,6 +60,6 @@ def _foreign(error: Exception) -> str:
 
 def _system(error: OSError, reason: str) -> str:
     names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, str | bytes)]
-    place = f"{' and '.join(names)}: " if names else ""
+    where = f"{' and '.join(names)}: " if names else ""
     advice = _ADVICE.get(error.errno or 0)
-    return f"{place}{error.strerror or reason}" + (f": {advice}" if advice else "")
+    return f"{where}{error.strerror or reason}" + (f": {advice}" if advice else "")

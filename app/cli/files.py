@@ -129,7 +129,7 @@ def evaluate(
     if measures.missing:
         say(f"{system}: golden questions that it lacks, which the means leave out: {measures.missing}")
     if json:
-        rows = {"per_question": [each.row() for each in of_questions]} if per_question else {}
+        rows = {"per_question": [question.row() for question in of_questions]} if per_question else {}
         print_json(measures_json(measures) | rows)
         return
     print_measures(measures)

@@ -117,10 +117,10 @@ def _vectors(opened: SearchIndex) -> dict[str, object] | None:
 
 
 def _print_info(
-    place: str, stats: IndexStats, entries: tuple[LoadedFile, ...], vectors: Mapping[str, object] | None
+    location: str, stats: IndexStats, entries: tuple[LoadedFile, ...], vectors: Mapping[str, object] | None
 ) -> None:
     lines = {
-        "index": f"{stats.name} ({place})",
+        "index": f"{stats.name} ({location})",
         "documents": (
             f"{stats.documents:,}, {stats.without_abstract:,} of them without abstract, "
             f"{stats.without_title:,} without title"

@@ -16,7 +16,7 @@ from bioqa.system.errors import BioqaError
 KIND = "bioqa batch"
 
 
-class Journal:
+class AnswerJournal:
     def __init__(self, path: Path, stream: BinaryIO, answers: dict[str, Response]) -> None:
         self._path = path
         self._stream = stream
@@ -24,7 +24,7 @@ class Journal:
         """The stored answers, by question id."""
 
     @classmethod
-    def open(cls, output: Path, job: str) -> "Journal":
+    def open(cls, output: Path, job: str) -> "AnswerJournal":
         """Open the journal of ``output`` with its answers if it is of the same ``job``, else a new one.
 
         Raises BioqaError if the folder cannot be written to, or if the file there is not a journal.

@@ -52,8 +52,8 @@ def new(
 @keys.command("list")
 def list_keys(file: FileOption = None, as_json: JsonOption = False) -> None:
     """List the names of the keys with their limits, expiry dates and roles."""
-    known, today = keyfile.read(_file(file)), keyfile.today()
-    for key in known:
+    entries, today = keyfile.read(_file(file)), keyfile.today()
+    for key in entries:
         limits = {
             name: value if isinstance(value, int) else f"{value}" for name, value in key.limits().items()
         }
@@ -63,7 +63,7 @@ def list_keys(file: FileOption = None, as_json: JsonOption = False) -> None:
         else:
             words = [key.name, *(f"{name}={value}" for name, value in limits.items())]
             out.print(" ".join([*words, "(expired)"] if expired else words), soft_wrap=True)
-    if not known:
+    if not entries:
         say("there are no keys: every request is refused")
 
 

@@ -118,7 +118,7 @@ def with_options(
 def _parameters(names: Sequence[str]) -> Iterator[inspect.Parameter]:
     for name in names:
         field = Options.model_fields[name]
-        flags = [f"--{known.replace('_', '-')}" for known in option_names(name, field)]
+        flags = [f"--{other_name.replace('_', '-')}" for other_name in option_names(name, field)]
         many, flag = takes_many(field), field.annotation is bool
         default = "" if field.default in ((), False, None) else f" [{field.default}]"
         option = typer.Option(

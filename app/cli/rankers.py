@@ -54,7 +54,7 @@ def show(ranker: RankerArgument, svg: SvgOption = None, json: JsonOption = False
         hidden = ("scaling", "document_features", "sentence_features")
         print_json({name: value for name, value in config.items() if name not in hidden})
         return
-    for line in described(config, folder.name):
+    for line in describe(config, folder.name):
         out.print(line, soft_wrap=True)
 
 
@@ -94,8 +94,8 @@ def reliability(
     scale = scale_of(loaded)
     if scale is None:
         raise BioqaError(f"{ranker}: its scores are no probabilities yet: `bioqa ranker calibrate` it")
-    documents, sentences = _judged(loaded, golden, settings)
-    found = {
+    documents, sentences = _judge(loaded, golden, settings)
+    reliability = {
         name: _reliability(curve, judged, shown)
         for unit, curve, judged in (
             ("documents", scale.documents, documents),
@@ -107,13 +107,13 @@ def reliability(
         from bioqa.app.reports.panels import reliability_diagrams
 
         title = f"Reliability of {loaded.name} on {golden.name}"
-        write_bytes(svg, reliability_diagrams(title, found).encode())
+        write_bytes(svg, reliability_diagrams(title, reliability).encode())
     if json:
-        print_json({name: _as_dict(each) for name, each in found.items()})
+        print_json({name: _as_dict(figures) for name, figures in reliability.items()})
         return
-    for name, each in found.items():
-        out.print(f"{loaded.name}, {name}: expected calibration error {each.error:.4f}")
-        for every in each.bins:
+    for name, figures in reliability.items():
+        out.print(f"{loaded.name}, {name}: expected calibration error {figures.error:.4f}")
+        for every in figures.bins:
             out.print(f"  {every.count:6} at {every.predicted:.3f}: {every.observed:.3f} relevant")
 
 
@@ -136,18 +136,18 @@ def tune(
     if folder is None:
         raise BioqaError(f"{ranker}: not a cascade, so it has no budget that could be tuned")
     stored = cascade_files.load(folder, device="cpu", as_stored=True)
-    asked = _sample_asked()
+    sample = _sample_asked()
     counts = {settings.threads(encoder=True, processes=n) for n in (1, settings.ranking_processes)}
     for threads in sorted(counts):
         torch.set_num_threads(threads)
-        speed = best_speed(lambda: cascade_files.load(folder, device="cpu", as_stored=True), asked)
-        place = keep(stored.fingerprint, speed)
+        speed = best_speed(lambda: cascade_files.load(folder, device="cpu", as_stored=True), sample)
+        path = keep(stored.fingerprint, speed)
         precision = "bfloat16" if speed.half_precision else "single precision"
         out.print(
             f"{threads} thread{'s' * (threads > 1)}: {1000 * speed.pieces_per_ms:,.0f} word pieces a second "
             f"in {precision}; {speed.pieces(settings.ranker_budget_ms):,} in {settings.ranker_budget_ms:g} ms"
         )
-    say(f"kept in {place}")
+    say(f"kept in {path}")
 
 
 def _sample_asked() -> list[tuple[str, list[Candidate]]]:
@@ -186,7 +186,7 @@ def fit_scale_of(folder: Path, dev: Path, settings: Settings) -> None:
     say(f"{folder}: scale fitted; expected calibration error of answers on {dev.name}: {', '.join(errors)}")
 
 
-def _judged(loaded: Ranker, golden: Path, settings: Settings) -> tuple["Judged", "Judged"]:
+def _judge(loaded: Ranker, golden: Path, settings: Settings) -> tuple["Judged", "Judged"]:
     from bioqa.models.answers.reliability import judged_documents, judged_sentences
 
     responses = _questions(golden)
@@ -218,8 +218,11 @@ def _reliability(curve: "Curve", judged: "Judged", shown: bool) -> "Reliability"
     return measuring.reliability(curve, judged, shown=shown)
 
 
-def _as_dict(found: "Reliability") -> dict[str, Any]:
-    return {"expected_calibration_error": found.error, "bins": [asdict(each) for each in found.bins]}
+def _as_dict(reliability: "Reliability") -> dict[str, Any]:
+    return {
+        "expected_calibration_error": reliability.error,
+        "bins": [asdict(bin) for bin in reliability.bins],
+    }
 
 
 def folder_of(name_or_folder: str) -> Path:
@@ -234,7 +237,7 @@ def folder_of(name_or_folder: str) -> Path:
     return folder
 
 
-def described(config: Mapping[str, Any], name: str) -> list[str]:
+def describe(config: Mapping[str, Any], name: str) -> list[str]:
     """What `bioqa ranker show` prints, line by line."""
     lines = [f"{name} ({config.get('kind', config.get('settings', {}).get('ranker', 'ranker'))})"]
     for heading, part in (
@@ -255,7 +258,7 @@ def _value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_value(each)}" for key, each in value.items())
+        return ", ".join(f"{key} {_value(part)}" for key, part in value.items())
     return str(value)
 
 

@@ -32,11 +32,11 @@ def serve(
 
     settings = load_settings(
         index=index, ranker=ranker, candidates=candidates, device=device, host=host, port=port
-    ).checked()
+    ).check()
     index_location(settings)
     # Before the rankers are loaded, which takes seconds: a port that is taken is reported at once.
     with ExitStack() as stack:
-        sockets = [stack.enter_context(each) for each in listen(settings.host, settings.port)]
+        sockets = [stack.enter_context(socket) for socket in listen(settings.host, settings.port)]
         logs.configure(settings.log_level, settings.log_format)
         log_environment()
         server_of(create_app(settings), settings).run(sockets)

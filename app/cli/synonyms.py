@@ -30,10 +30,10 @@ def synonyms(
     """
     settings = load_settings(index=index)
     where = index_location(settings)
-    place, made = (
+    location, written = (
         _in_elastic(descriptors, where, settings) if is_url(where) else _in_folder(descriptors, where)
     )
-    say(f"{place}: descriptors {made.descriptors}, terms of those with synonyms {made.terms}")
+    say(f"{location}: descriptors {written.descriptors}, terms of those with synonyms {written.terms}")
 
 
 def _in_folder(descriptors: Path, where: str) -> tuple[str, Built]:

@@ -64,7 +64,7 @@ def vocabulary(
 
     require_files(files)
     with progress("reading", len(files)) as report:
-        made = Vocabulary.build(
+        trained = Vocabulary.build(
             _documents(files, report), dimensions=dimensions, min_count=min_count, seed=seed
         )
     if encoder is not None:
@@ -72,13 +72,13 @@ def vocabulary(
 
         with progress("word pieces", len(files)) as report:
             pieces = distil(encoder, _documents(files, report), dimensions=piece_dimensions)
-        made = replace(made, pieces=pieces)
+        trained = replace(trained, pieces=pieces)
     try:
         output.mkdir(parents=True, exist_ok=True)
-        made.save(output)
+        trained.save(output)
     except OSError as error:
         raise BioqaError(f"{output}: cannot be written: {error.strerror or error}") from error
-    say(f"{output}: {len(made.words)} words")
+    say(f"{output}: {len(trained.words)} words")
 
 
 def _documents(files: Sequence[Path], report: Report) -> Iterator[Document]:
@@ -148,19 +148,19 @@ def train(
 
     After an interruption, the same command resumes the training of a ranker over an encoder.
     """
-    from bioqa.models.rankers.settings import SettingsError
+    from bioqa.models.rankers.settings import RankerSettingsError
     from bioqa.models.training import recipes
     from bioqa.models.training.files import TrainingPlan, parse_settings, train_ranker
 
     changes = parse_settings(set or [])
     if architecture == recipes.BASELINE:
         if changes or encoder is not None:
-            raise SettingsError("bm25 has neither settings to change nor an encoder")
+            raise RankerSettingsError("bm25 has neither settings to change nor an encoder")
         _train_baseline(golden or [], dev, output, index, vocabulary)
         return
     if architecture == recipes.DEEP:
         if encoder is None:
-            raise SettingsError("deep reads through an encoder: name one (--encoder)")
+            raise RankerSettingsError("deep reads through an encoder: name one (--encoder)")
         files = _files(golden or [], train, dev, output, seed)
         _train_deep(encoder, files, output, changes, index, device, seed)
         return
@@ -179,8 +179,8 @@ def train(
     )
     opened = open_index(load_settings(index=index))
     with preparing() as report:
-        made = train_ranker(plan, opened, preparing=report, progress=_say_epoch)
-    _say_scores(output, made.scores)
+        trained = train_ranker(plan, opened, preparing=report, progress=_say_epoch)
+    _say_scores(output, trained.scores)
 
 
 def _train_baseline(
@@ -226,10 +226,10 @@ def _files(
         return train, dev
     if dev is not None and len(golden) == 1:
         return golden[0], dev
-    made, held_out = split_golden(golden, _questions_folder(output), seed, dev=dev is None)
+    trained, held_out = split_golden(golden, _questions_folder(output), seed, dev=dev is None)
     if dev is None:
         say(f"a fifth of the questions is held out for tuning: {held_out}")
-    return made, dev or held_out
+    return trained, dev or held_out
 
 
 def _train_deep(
@@ -244,14 +244,14 @@ def _train_deep(
     """The cascade's recipe; its scale is fitted on all questions of dev."""
     from bioqa.models.cascade import training
     from bioqa.models.cascade.fitting import CrossSettings
-    from bioqa.models.rankers.settings import SettingsError
+    from bioqa.models.rankers.settings import RankerSettingsError
 
     settings = load_settings(index=index, ranker=str(output), device=device)
     try:
         of_encoder = CrossSettings(**{"seed": seed, **changes})
     except TypeError as error:
-        names = ", ".join(each.name for each in fields(CrossSettings))
-        raise SettingsError(f"--set: a deep ranker's settings are {names} ({error})") from error
+        names = ", ".join(field.name for field in fields(CrossSettings))
+        raise RankerSettingsError(f"--set: a deep ranker's settings are {names} ({error})") from error
     plan = training.CascadePlan(
         DEFAULT,
         encoder,
@@ -327,10 +327,10 @@ def _train_cascade(plan: "CascadePlan", settings: Settings) -> None:
     from bioqa.models.cascade.training import train_cascade
 
     with preparing() as report:
-        made = train_cascade(
+        trained = train_cascade(
             plan, open_index(settings), preparing=report, progress=_say_progress(time.monotonic)
         )
-    scores = ", ".join(f"{name} {value:.4f}" for name, value in made.record["scores"].items())
+    scores = ", ".join(f"{name} {value:.4f}" for name, value in trained.record["scores"].items())
     say(f"{plan.output}: {scores}")
     fit_scale_of(plan.output, plan.dev, settings)
 

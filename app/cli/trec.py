@@ -94,7 +94,7 @@ def _questions(testset: Path | None) -> Sequence[Question] | None:
 
 
 def _empty(documents: Iterable[Sequence[str]]) -> int:
-    return sum(not each for each in documents)
+    return sum(not document for document in documents)
 
 
 def _say_other_forms(path: Path, read: Golden) -> None:

@@ -164,26 +164,26 @@ def _say_report(done: UpdateReport) -> None:
         fail(f"checks failed: {', '.join(failed)}" + ("; served because of --force" if done.forced else ""))
 
 
-def _say_preview(found: Preview, json: bool) -> bool:
-    names = [file.name for file in found.plan.files]
-    faults = (*found.choice.faults, *found.plan.faults)
+def _say_preview(preview: Preview, json: bool) -> bool:
+    names = [file.name for file in preview.plan.files]
+    faults = (*preview.choice.faults, *preview.plan.faults)
     if json:
-        waiting = list(found.plan.waiting)
+        waiting = list(preview.plan.waiting)
         print_json(
             {
-                "year": found.year,
-                "release": found.choice.release,
-                "in_place": found.choice.in_place,
+                "year": preview.year,
+                "release": preview.choice.release,
+                "in_place": preview.choice.in_place,
                 "load": names,
                 "waiting": waiting,
                 "faults": list(faults),
-                "notes": [*found.choice.notes, *found.plan.notes],
+                "notes": [*preview.choice.notes, *preview.plan.notes],
             }
         )
     else:
-        what = "bring up to date" if found.choice.in_place else "build"
-        echo(f"would {what} {found.choice.release}, loading {_names(names)}")
-        _say_lines(f"note: {note}" for note in (*found.choice.notes, *found.plan.notes))
+        what = "bring up to date" if preview.choice.in_place else "build"
+        echo(f"would {what} {preview.choice.release}, loading {_names(names)}")
+        _say_lines(f"note: {note}" for note in (*preview.choice.notes, *preview.plan.notes))
         for fault in faults:
             fail(fault)
     return not faults

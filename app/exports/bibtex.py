@@ -36,28 +36,28 @@ def _entry(document: Document) -> str:
 def _fields(document: Document) -> Iterator[tuple[str, str]]:
     metadata = document.metadata
     journal = metadata.journal
-    place = pages(metadata.pages)
-    yield "author", _braced(" and ".join(_names(metadata.authors, complete=metadata.authors_complete)))
-    yield "title", _braced(_braced(_tex(document.title)) if document.title else "")
-    yield "journal", _braced(_tex(journal.title or journal.abbreviation))
-    yield "shortjournal", _braced(_tex(journal.abbreviation))
-    yield "volume", _braced(_tex(metadata.volume))
-    yield "number", _braced(_tex(metadata.issue))
-    yield "pages", _braced("--".join(filter(None, (_tex(place.first), _tex(place.last)))))
-    yield "year", _braced(year(document))
+    page = pages(metadata.pages)
+    yield "author", _brace(" and ".join(_names(metadata.authors, complete=metadata.authors_complete)))
+    yield "title", _brace(_brace(_tex(document.title)) if document.title else "")
+    yield "journal", _brace(_tex(journal.title or journal.abbreviation))
+    yield "shortjournal", _brace(_tex(journal.abbreviation))
+    yield "volume", _brace(_tex(metadata.volume))
+    yield "number", _brace(_tex(metadata.issue))
+    yield "pages", _brace("--".join(filter(None, (_tex(page.first), _tex(page.last)))))
+    yield "year", _brace(year(document))
     yield "month", _month(metadata.published)
-    yield "note", _braced(_tex(statement(metadata)))
-    yield "abstract", _braced(_tex(document.abstract))
-    yield "keywords", _braced(_tex(", ".join(subjects(metadata))))
-    yield "language", _braced(_tex(", ".join(metadata.languages)))
-    yield "issn", _braced(_tex(journal.issn))
-    yield "doi", _braced(_verbatim(metadata.doi))
-    yield "pmid", _braced(document.pmid)
-    yield "pmcid", _braced(_verbatim(metadata.pmcid))
-    yield "url", _braced(pubmed_link(document.pmid))
+    yield "note", _brace(_tex(statement(metadata)))
+    yield "abstract", _brace(_tex(document.abstract))
+    yield "keywords", _brace(_tex(", ".join(subjects(metadata))))
+    yield "language", _brace(_tex(", ".join(metadata.languages)))
+    yield "issn", _brace(_tex(journal.issn))
+    yield "doi", _brace(_verbatim(metadata.doi))
+    yield "pmid", _brace(document.pmid)
+    yield "pmcid", _brace(_verbatim(metadata.pmcid))
+    yield "url", _brace(pubmed_link(document.pmid))
 
 
-def _braced(value: str) -> str:
+def _brace(value: str) -> str:
     return f"{{{value}}}"
 
 
@@ -72,7 +72,7 @@ def _verbatim(identifier: str) -> str:
 
 def _names(authors: Sequence[Author], *, complete: bool) -> Iterator[str]:
     for author in authors:
-        yield _braced(_tex(author.group)) if author.group else _name(author)
+        yield _brace(_tex(author.group)) if author.group else _name(author)
     if authors and not complete:
         yield "others"
 
@@ -81,14 +81,14 @@ def _name(author: Author) -> str:
     """Return "Last, Suffix, First", as BibTeX reads it; without first name the last one is one piece."""
     last, first, suffix = (_part(p) for p in (author.last, author.fore or author.initials, author.suffix))
     if not first:
-        return _braced(_tex(f"{author.last} {author.suffix}".strip()))
+        return _brace(_tex(f"{author.last} {author.suffix}".strip()))
     return ", ".join(filter(None, (last, suffix, first)))
 
 
 def _part(name: str) -> str:
     """Return a part of a name, in braces if it holds what divides names or their parts, or a command."""
     written = _tex(name)
-    return _braced(written) if re.search(r"[,\\]|\b(and|others)\b", written, re.IGNORECASE) else written
+    return _brace(written) if re.search(r"[,\\]|\b(and|others)\b", written, re.IGNORECASE) else written
 
 
 def _month(date: PartialDate | None) -> str:

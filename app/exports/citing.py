@@ -23,7 +23,7 @@ def nlm(document: Document, first_authors: int | None = FIRST_AUTHORS) -> str:
         _identifiers(document),
         statement(metadata),
     )
-    return " ".join(_ended(one_line(part)) for part in parts if part)
+    return " ".join(_end(one_line(part)) for part in parts if part)
 
 
 def author_list(metadata: Metadata, first_authors: int | None = None) -> str:
@@ -37,11 +37,11 @@ def author_list(metadata: Metadata, first_authors: int | None = None) -> str:
 def source(document: Document) -> str:
     """Return journal, date and place: ``J Tests. 2019 Jul 2;47(1):5-9``. Empty if nothing is known."""
     metadata = document.metadata
-    place = metadata.volume + (f"({metadata.issue})" if metadata.issue else "")
-    when = ";".join(filter(None, (date_text(document), place)))
+    where = metadata.volume + (f"({metadata.issue})" if metadata.issue else "")
+    when = ";".join(filter(None, (date_text(document), where)))
     if metadata.pages:
         when = f"{when}:{metadata.pages}" if when else metadata.pages
-    return " ".join(filter(None, (_ended(metadata.journal.abbreviation or metadata.journal.title), when)))
+    return " ".join(filter(None, (_end(metadata.journal.abbreviation or metadata.journal.title), when)))
 
 
 def _ahead_of_print(metadata: Metadata) -> str:
@@ -56,5 +56,5 @@ def _identifiers(document: Document) -> str:
     return "; ".join(filter(None, (f"PMID: {document.pmid}", pmcid)))
 
 
-def _ended(part: str) -> str:
+def _end(part: str) -> str:
     return part if not part or part.endswith((".", "?", "!")) else f"{part}."

@@ -23,7 +23,7 @@ def csl_item(document: Document) -> dict[str, Any]:
     metadata = document.metadata
     journal = metadata.journal
     is_preprint = "Preprint" in metadata.types
-    place = pages(metadata.pages)
+    page = pages(metadata.pages)
     item = {
         "id": f"pmid{document.pmid}",
         "type": "article" if is_preprint else "article-journal",
@@ -36,7 +36,7 @@ def csl_item(document: Document) -> dict[str, Any]:
         "container-title-short": one_line(journal.abbreviation),
         "volume": one_line(metadata.volume),
         "issue": one_line(metadata.issue),
-        "page": "-".join(filter(None, (one_line(place.first), one_line(place.last)))),
+        "page": "-".join(filter(None, (one_line(page.first), one_line(page.last)))),
         "genre": "Preprint" if is_preprint else "",
         "abstract": one_line(document.abstract),
         "keyword": ", ".join(subjects(metadata)),

@@ -13,7 +13,7 @@ from bioqa.app.exports.styles import apa, vancouver
 from bioqa.app.exports.table import csv_table
 from bioqa.bioasq.domain import Document
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import shown
+from bioqa.system.jsonfile import show
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +46,5 @@ FORMATS: Mapping[str, Format] = {
 def format_named(name: str) -> Format:
     """Raises BioqaError, naming the formats that there are."""
     if name not in FORMATS:
-        raise BioqaError(f"the format must be one of {', '.join(FORMATS)}, not {shown(name)}")
+        raise BioqaError(f"the format must be one of {', '.join(FORMATS)}, not {show(name)}")
     return FORMATS[name]

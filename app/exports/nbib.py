@@ -47,7 +47,7 @@ def nbib(documents: Sequence[Document]) -> str:
 def _lines(document: Document) -> Iterator[str]:
     for tag, value in _fields(document):
         if value := one_line(value):
-            yield f"{tag:<4}- " + "\n      ".join(_wrapped(value)) + "\n"
+            yield f"{tag:<4}- " + "\n      ".join(_wrap(value)) + "\n"
 
 
 def _fields(document: Document) -> Iterator[tuple[str, str]]:
@@ -105,17 +105,20 @@ def _day(metadata: Metadata) -> str:
 
 
 def _heading(heading: Heading) -> str:
-    names = [(heading.name, heading.major), *((each.name, each.major) for each in heading.qualifiers)]
+    names = [
+        (heading.name, heading.major),
+        *((qualifier.name, qualifier.major) for qualifier in heading.qualifiers),
+    ]
     return "/".join(f"*{name}" if major else name for name, major in names)
 
 
 def _notices(metadata: Metadata) -> Iterator[tuple[str, str]]:
-    for each in metadata.corrections:
-        if each.kind in _TAGS:
-            yield _TAGS[each.kind], place(each)
+    for correction in metadata.corrections:
+        if correction.kind in _TAGS:
+            yield _TAGS[correction.kind], place(correction)
 
 
-def _wrapped(text: str) -> Iterator[str]:
+def _wrap(text: str) -> Iterator[str]:
     """Wrap at single spaces only, which readers restore; all other white space is content."""
     line = ""
     for part in re.split(r"(?<! ) (?! )", text):

@@ -32,9 +32,9 @@ def _fields(document: Document) -> Iterator[tuple[str, str]]:
     yield "J2", journal.abbreviation
     yield "VL", metadata.volume
     yield "IS", metadata.issue
-    place = pages(metadata.pages)
-    yield "SP", place.first
-    yield "EP", place.last
+    page = pages(metadata.pages)
+    yield "SP", page.first
+    yield "EP", page.last
     yield "PY", year(document)
     yield "DA", _date(metadata.published)
     yield "N1", statement(metadata)

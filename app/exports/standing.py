@@ -55,7 +55,7 @@ def word(metadata: Metadata) -> str:
 
 def shown_notices(metadata: Metadata) -> tuple[Correction, ...]:
     """Return the corrections to show, the gravest first: notices on it, and what it is a notice on."""
-    shown = [each for each in metadata.corrections if each.kind in LABELS]
+    shown = [correction for correction in metadata.corrections if correction.kind in LABELS]
     return tuple(sorted(shown, key=lambda correction: _GRAVITY[correction.kind]))
 
 
@@ -65,21 +65,21 @@ def place(notice: Correction) -> str:
     if not notice.pmid:
         return source
     pmid = f"PMID: {notice.pmid}"
-    return f"{_ended(source)} {pmid}" if source else pmid
+    return f"{_end(source)} {pmid}" if source else pmid
 
 
 def notice_text(notice: Correction) -> str:
     """Return a notice as PubMed prints it: "Retraction in: J Tests. 2019 May;3(2):7. PMID: 123."."""
     label = LABELS.get(notice.kind, notice.kind)
     where = place(notice)
-    return _ended(f"{label}: {where}" if where else label)
+    return _end(f"{label}: {where}" if where else label)
 
 
 def statement(metadata: Metadata) -> str:
     """Return standing and notices as sentences; empty if there is nothing to say."""
     notices = map(notice_text, shown_notices(metadata))
-    return " ".join(filter(None, (_ended(word(metadata)), *notices)))
+    return " ".join(filter(None, (_end(word(metadata)), *notices)))
 
 
-def _ended(text: str) -> str:
+def _end(text: str) -> str:
     return f"{text}." if text and not text.endswith(".") else text

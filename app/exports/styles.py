@@ -22,7 +22,7 @@ def vancouver(document: Document) -> str:
     if authors and not metadata.authors_complete:
         authors.append({"literal": "et al"})
     texts = {"page": metadata.pages, "DOI": metadata.doi}
-    cited = _formatted("vancouver", document, authors, {"literal": date_text(document)}, texts)
+    cited = _format("vancouver", document, authors, {"literal": date_text(document)}, texts)
     return " ".join(filter(None, (cited, one_line(statement(metadata)))))
 
 
@@ -37,7 +37,7 @@ def apa(document: Document) -> str:
         authors.append({"literal": "et al."})
     issued = {"date-parts": [[int(year(document))]]} if year(document) else {}
     texts = {"DOI": doi_link(metadata.doi) if metadata.doi else ""}
-    cited = _formatted("apa", document, authors, issued, texts)
+    cited = _format("apa", document, authors, issued, texts)
     if incomplete:
         cited = cited.replace(", & et al.", ", et al.", 1)
     said = one_line(statement(metadata))
@@ -64,7 +64,7 @@ def _parts(**name: str) -> dict[str, str]:
     return {part: one_line(value) for part, value in name.items() if value}
 
 
-def _formatted(
+def _format(
     style: Literal["vancouver", "apa"],
     document: Document,
     authors: list[dict[str, str]],

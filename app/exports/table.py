@@ -30,7 +30,7 @@ def csv_table(documents: Sequence[Document]) -> str:
 
 def _row(document: Document) -> Mapping[str, str]:
     metadata = document.metadata
-    place = pages(metadata.pages)
+    page = pages(metadata.pages)
     return {
         "pmid": document.pmid,
         "standing": word(metadata),
@@ -42,7 +42,7 @@ def _row(document: Document) -> Mapping[str, str]:
         "date": str(metadata.published or ""),
         "volume": metadata.volume,
         "issue": metadata.issue,
-        "pages": "-".join(filter(None, (place.first, place.last))),
+        "pages": "-".join(filter(None, (page.first, page.last))),
         "doi": metadata.doi,
         "pmcid": metadata.pmcid,
         "types": "; ".join(metadata.types),

@@ -10,7 +10,7 @@ SMALLEST = 1000
 """Bytes. What is shorter fits into one packet anyway."""
 
 LEVEL = 5
-"""Of zlib. Answers are a few per cent larger than with level 9, which takes twice the time."""
+"""zlib's level. Answers are a few per cent larger than with level 9, which takes twice the time."""
 
 _REFUSED = re.compile(r"\bgzip\s*;\s*q\s*=\s*0(\.0*)?\s*(,|$)", re.IGNORECASE)
 

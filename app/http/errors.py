@@ -88,14 +88,14 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(OptionError, _option)
     app.add_exception_handler(SyntaxFault, _syntax)
     app.add_exception_handler(IndexUnavailable, _unavailable)
-    app.add_exception_handler(IndexDamaged, _damaged)
-    app.add_exception_handler(DamagedMetadata, _damaged)
-    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(IndexDamaged, _respond_damaged)
+    app.add_exception_handler(DamagedMetadata, _respond_damaged)
+    app.add_exception_handler(Refused, _respond_refused)
     app.add_exception_handler(TooMuchWork, _too_much)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(BadBody, _bad_body)
     app.add_exception_handler(BatchesUnavailable, _no_batches)
-    app.add_exception_handler(Exception, unexpected)
+    app.add_exception_handler(Exception, respond_unexpected)
 
 
 _DETAILS = {
@@ -108,8 +108,8 @@ _DETAILS = {
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     said = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
-    known = _DETAILS.get(error.status_code, "")
-    detail = known if error.status_code == 400 or not said else said
+    usual = _DETAILS.get(error.status_code, "")
+    detail = usual if error.status_code == 400 or not said else said
     return problem(error.status_code, detail or HTTPStatus(error.status_code).phrase, headers=error.headers)
 
 
@@ -157,13 +157,13 @@ async def _unavailable(request: Request, error: Exception) -> Response:
     )
 
 
-async def _damaged(request: Request, error: Exception) -> Response:
+async def _respond_damaged(request: Request, error: Exception) -> Response:
     # Metadata is unpacked when it is looked at, which may be long after the index was asked.
     log.error("%s", error)
     return problem(503, "the search index is damaged and must be restored; see the service's log")
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _respond_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     status = 429 if isinstance(error, QueueFull) else 503
     return problem(status, str(error), headers={"Retry-After": str(error.retry_after_s)})
@@ -199,12 +199,12 @@ async def _gone(request: Request, error: Exception) -> Response:
     return Response(status_code=499)
 
 
-async def unexpected(request: Request, error: Exception) -> Response:
+async def respond_unexpected(request: Request, error: Exception) -> Response:
     # The server logs the traceback itself.
     return problem(500, "an unexpected error; see the service's log")
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def document_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Describe in OpenAPI the problems that an operation can respond with."""
     reference = {"schema": {"$ref": "#/components/schemas/Problem"}}
     return {

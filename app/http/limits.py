@@ -91,18 +91,20 @@ class BodyLimit:
             return await problem(413, detail, headers={"Connection": "close"})(scope, receive, send)
         if length.isdecimal() and int(length) > FREE_BYTES and not self.bodies.fits(sender, int(length)):
             return await problem(429, TOO_MANY, headers=LATER)(scope, receive, send)
-        receive = _limited(receive, most, detail)
+        receive = _limit(receive, most, detail)
         encoding = Headers(scope=scope).get("content-encoding", "identity").strip().lower()
         if encoding in GZIP:
-            receive = _limited(_Unpacked(receive), most, f"{detail} when it is unpacked")
+            receive = _limit(_Unpacked(receive), most, f"{detail} when it is unpacked")
             # In the same scope, which the access log reads later.
             scope["headers"] = [
-                each for each in scope["headers"] if each[0] not in (b"content-encoding", b"content-length")
+                header
+                for header in scope["headers"]
+                if header[0] not in (b"content-encoding", b"content-length")
             ]
         elif encoding not in ("", "identity"):
             unknown = "the body's Content-Encoding is not gzip"
             return await problem(415, unknown, headers={"Accept-Encoding": ENCODINGS})(scope, receive, send)
-        body = _Counted(receive, self.bodies, sender)
+        body = _CountedBody(receive, self.bodies, sender)
         try:
             return await self.app(scope, body, send)
         finally:
@@ -113,7 +115,7 @@ TOO_MANY = "too many large requests are being read, of yours or in all; try agai
 LATER = {"Connection": "close", "Retry-After": str(RETRY_AFTER_S)}
 
 
-class _Counted:
+class _CountedBody:
     """A body whose bytes count as long as its request is worked on."""
 
     def __init__(self, receive: Receive, bodies: BodiesInFlight, client: str) -> None:
@@ -139,10 +141,10 @@ class _Counted:
             self._bodies.remove(self._client, self._counted)
 
 
-def _limited(receive: Receive, most: int, detail: str) -> Receive:
+def _limit(receive: Receive, most: int, detail: str) -> Receive:
     read = 0
 
-    async def counted() -> Message:
+    async def count() -> Message:
         nonlocal read
         message = await receive()
         read += len(message.get("body", b""))
@@ -151,7 +153,7 @@ def _limited(receive: Receive, most: int, detail: str) -> Receive:
             raise HTTPException(413, detail, {"Connection": "close"})
         return message
 
-    return counted
+    return count
 
 
 class _Unpacked:

@@ -20,21 +20,21 @@ _ADVICE = {
 
 def cannot_listen(host: str, port: int, error: OSError) -> CannotListen:
     reason = _ADVICE.get(error.errno or 0, error.strerror or str(error))
-    return CannotListen(f"cannot listen on {_shown(host, port)}: {reason}")
+    return CannotListen(f"cannot listen on {_show(host, port)}: {reason}")
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
     """Bind a socket for each address of the host; port 0 means any free port. Raises CannotListen."""
     try:
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:  # UnicodeError: the name is too long
         reason = error.strerror if isinstance(error, OSError) else str(error)
         advice = f"no such host ({reason}): choose one with --host or BIOQA_HOST"
-        raise CannotListen(f"cannot listen on {_shown(host, port)}: {advice}") from error
+        raise CannotListen(f"cannot listen on {_show(host, port)}: {advice}") from error
     with ExitStack() as stack:
         sockets: list[socket.socket] = []
         unusable: OSError | None = None
-        for family, kind, protocol, _, address in dict.fromkeys(found):
+        for family, kind, protocol, _, address in dict.fromkeys(addresses):
             try:
                 bound = stack.enter_context(socket.socket(family, kind, protocol))
             except OSError as error:  # this machine lacks the address family, such as IPv6
@@ -60,5 +60,5 @@ def listen(host: str, port: int) -> list[socket.socket]:
         return sockets
 
 
-def _shown(host: str, port: int) -> str:
+def _show(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

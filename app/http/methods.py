@@ -32,6 +32,6 @@ class HeadAsGet:
 
 
 def _add_head(headers: MutableHeaders) -> None:
-    allowed = [each.strip() for each in headers.get("allow", "").split(",")]
+    allowed = [method.strip() for method in headers.get("allow", "").split(",")]
     if "GET" in allowed and "HEAD" not in allowed:
         headers["Allow"] = ", ".join([*allowed, "HEAD"])

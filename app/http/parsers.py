@@ -76,7 +76,7 @@ def _call(task: Task) -> Any:
 
 
 _index: list[ReopeningIndex] = []
-"""Of a parsing process: one, which is opened when something is looked up."""
+"""The one index of a parsing process, which is opened when something is looked up."""
 
 
 def _look_up(what: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -131,13 +131,13 @@ class Parsers:
         able to be pickled. Raises TooMuchWork and Refused.
         """
         small = sum(map(_size, arguments)) <= SMALL_BYTES
-        task = partial(self._called, what, arguments) if self._workers else partial(what, *arguments)
+        task = partial(self._run_call, what, arguments) if self._workers else partial(what, *arguments)
         return await self._wait(self._queue, "interactive" if small else "batch", task)
 
     async def look_up(self, what: Callable[..., Result], *arguments: Any) -> Result:
         """``run`` for a function that is also given the index, and may read or write much."""
         if self._workers:
-            task = partial(self._called, _look_up, (what, arguments))
+            task = partial(self._run_call, _look_up, (what, arguments))
         else:
             task = partial(self._index.ask, lambda index: what(index, *arguments))
         return await self._wait(self._queue, "batch", task)
@@ -158,7 +158,7 @@ class Parsers:
             raise TimedOut(said, whole_seconds(queue.wait_s)) from error
         return result
 
-    def _called(self, what: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
+    def _run_call(self, what: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
         assert self._workers
         self._workers.open(wait=False)  # where an application is asked that was never started
         try:
@@ -224,20 +224,20 @@ def _first_halves(data: object) -> list[tuple[int | str, ...]]:
         raise BadBody("the body cannot be read as JSON in UTF-8: it is nested too deeply") from error
 
 
-def _halves(value: object, place: tuple[int | str, ...] = ("body",)) -> Iterator[tuple[int | str, ...]]:
+def _halves(value: object, location: tuple[int | str, ...] = ("body",)) -> Iterator[tuple[int | str, ...]]:
     """Yield the places of texts that are no valid Unicode: no answer could repeat them."""
     if isinstance(value, str):
         if not _is_whole(value):
-            yield place
+            yield location
     elif isinstance(value, dict):
         for key, item in value.items():
             if _is_whole(key):
-                yield from _halves(item, (*place, key))
+                yield from _halves(item, (*location, key))
             else:
-                yield (*place, key.encode("utf-8", "replace").decode())
+                yield (*location, key.encode("utf-8", "replace").decode())
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _halves(item, (*place, number))
+            yield from _halves(item, (*location, number))
 
 
 def _is_whole(text: str) -> bool:
@@ -265,12 +265,12 @@ def faults_of(
         if isinstance(items, list) and len(items) > count:
             raise FieldError(name, message.format(found=len(items)))
     if HALF.search(body) and (halves := _first_halves(data)):
-        return [{"type": "string_unicode", "loc": place, "msg": ""} for place in halves]
+        return [{"type": "string_unicode", "loc": location, "msg": ""} for location in halves]
     try:
         model.model_validate(data)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
-        return [{**fault, "loc": ("body", *fault["loc"])} for fault in islice(found, MOST_PROBLEMS + 1)]
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        return [{**fault, "loc": ("body", *fault["loc"])} for fault in islice(errors, MOST_PROBLEMS + 1)]
     return []
 
 

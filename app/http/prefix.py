@@ -45,11 +45,11 @@ class UnderPrefix:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 if location := headers.get("location"):
-                    headers["Location"] = self._prefixed(location)
+                    headers["Location"] = self._add_prefix(location)
             await send(message)
 
         return await self.app(scope, receive, sending)
 
-    def _prefixed(self, location: str) -> str:
+    def _add_prefix(self, location: str) -> str:
         parts = urlsplit(location)
         return parts._replace(path=self.prefix + parts.path).geturl()

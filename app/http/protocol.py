@@ -170,7 +170,7 @@ class BoundedProtocol(H11Protocol):
         """Whether it is beyond the limit, and may only ask for a probe."""
         self._sending: asyncio.TimerHandle | None = None
         self._waiting_bytes = 0
-        """Of responses, for the client to read them, when that was last looked at."""
+        """Bytes of responses that the client had not read when that was last looked at."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)

@@ -139,9 +139,9 @@ class OfTestSet(OfTexts, NullIsDefault):
 
     def options(self, **defaults: Any) -> Options:
         """``defaults``: of what the address does not say."""
-        return Options.model_validate({**defaults, **self.given(), "syntax": "never"})
+        return Options.model_validate({**defaults, **self.named_options(), "syntax": "never"})
 
-    def given(self) -> dict[str, Any]:
+    def named_options(self) -> dict[str, Any]:
         """The options that the address names, as JSON. Raises FilterError."""
         given = self.model_dump(mode="json", include=self.model_fields_set & set(OF_TEST_SETS))
         Options.model_validate(given).as_filters()

@@ -66,8 +66,8 @@ class Server(uvicorn.Server):
         if self.lifespan.should_exit:  # older versions of uvicorn return
             raise _start_failed()
         keep_loaded()
-        for each in sockets or ():
-            host, port = each.getsockname()[:2]
+        for listening in sockets or ():
+            host, port = listening.getsockname()[:2]
             log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
             self._warn_of_everybody(host)
 
@@ -131,7 +131,7 @@ def connections_of(settings: Settings) -> Connections:
     return Connections(limits.within_descriptors(), proxies)
 
 
-def bounded(connections: Connections) -> type[BoundedProtocol]:
+def bind_protocol(connections: Connections) -> type[BoundedProtocol]:
     """The protocol, as uvicorn takes it."""
     return cast("type[BoundedProtocol]", partial(BoundedProtocol, connections=connections))
 
@@ -141,7 +141,7 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
     app.state.connections = connections_of(settings)
     config = uvicorn.Config(
         app,
-        http=bounded(app.state.connections),
+        http=bind_protocol(app.state.connections),
         host=settings.host,
         port=settings.port,
         log_config=None,  # its messages go through the root logger, as all others

@@ -149,7 +149,7 @@ class BatchJobs:
         """Return the file for the BioASQ site. Raises NoSubmission."""
         _check_done(batch)
         try:
-            return submission.encoded(submission.submission(self._store, batch.number))
+            return submission.encode(submission.submission(self._store, batch.number))
         except InvalidResult as error:
             reason = f"the submission would be invalid: {error}"
             self._store.invalidate(batch.number, reason)

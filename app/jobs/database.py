@@ -273,7 +273,7 @@ class _File:
             raise BatchesUnavailable(f"{given}: cannot be created: {error.strerror or error}") from error
         self.path = self.folder / FILE_NAME
         # Kept open: SQLite writes the log back, which is slow, whenever the last connection is closed.
-        connection = self._prepared(wait_s, locked=lock is not None)
+        connection = self._prepare(wait_s, locked=lock is not None)
         self._identity = _identity(self.path)
         temporary = self.folder if given is None else None
         self.close = weakref.finalize(self, _close, connection, temporary, lock)
@@ -281,7 +281,7 @@ class _File:
     def is_there(self) -> bool:
         return _identity(self.path) == self._identity
 
-    def _prepared(self, wait_s: float, locked: bool) -> sqlite3.Connection:
+    def _prepare(self, wait_s: float, locked: bool) -> sqlite3.Connection:
         try:
             # One process at a time, or another's new file could lose its log.
             with nullcontext() if locked else FileLock(self.folder, wait=True):

@@ -12,7 +12,7 @@ from bioqa.app.http.errors import FieldError, field_problem
 from bioqa.app.http.schemas import AskedQuestion
 from bioqa.app.jobs.records import Entry
 from bioqa.bioasq.golden import TYPES
-from bioqa.system.jsonfile import has_lone_surrogate, shown
+from bioqa.system.jsonfile import has_lone_surrogate, show
 
 LONGEST_ID = 200
 
@@ -21,7 +21,7 @@ LONGEST_ID = 200
 class TestSetLimits:
     questions: int
     characters: int
-    """Of one question."""
+    """Characters of one question."""
 
     __test__ = False  # not pytest's
 
@@ -31,16 +31,18 @@ def entries(data: object, limits: TestSetLimits) -> list[Entry]:
 
     Raises FieldError if there is no list of questions, if it is too long, or if every question is invalid.
     """
-    found = data.get("questions") if isinstance(data, Mapping) else None
+    questions = data.get("questions") if isinstance(data, Mapping) else None
     if not isinstance(data, Mapping):
-        raise FieldError("the test set", f"must be an object with the key questions, not {shown(data)}")
-    if not isinstance(found, list):
-        state = shown(found) if "questions" in data else "missing"
+        raise FieldError("the test set", f"must be an object with the key questions, not {show(data)}")
+    if not isinstance(questions, list):
+        state = show(questions) if "questions" in data else "missing"
         raise FieldError("questions", f"must be a list, but is {state}")
-    if not 1 <= len(found) <= limits.questions:
-        raise FieldError("questions", f"must be 1 to {limits.questions}, not {len(found)}")
+    if not 1 <= len(questions) <= limits.questions:
+        raise FieldError("questions", f"must be 1 to {limits.questions}, not {len(questions)}")
     seen: set[str] = set()
-    taken = [_entry(position, question, seen, limits.characters) for position, question in enumerate(found)]
+    taken = [
+        _entry(position, question, seen, limits.characters) for position, question in enumerate(questions)
+    ]
     if all(entry.fault is not None for entry in taken):
         first = taken[0]
         more = f" (and {len(taken) - 1} more questions that cannot be answered)" if len(taken) > 1 else ""
@@ -82,15 +84,15 @@ def _entry(position: int, question: object, seen: set[str], most_characters: int
 def _fault(question: object, most_characters: int) -> tuple[str, str] | None:
     """Return the first invalid field and what is wrong with it."""
     try:
-        asked = AskedQuestion.model_validate(question)
+        checked = AskedQuestion.model_validate(question)
     except ValidationError as error:
         first = error.errors()[0]
         if not first["loc"]:
-            return "", f"must be an object, not {shown(question)}"
+            return "", f"must be an object, not {show(question)}"
         problem = field_problem({**first, "loc": ("body", *first["loc"])})
         return problem.field, problem.message
-    if len(asked.body) > most_characters:
-        return "body", f"must have at most {most_characters} characters, not {len(asked.body)}"
+    if len(checked.body) > most_characters:
+        return "body", f"must have at most {most_characters} characters, not {len(checked.body)}"
     return None
 
 

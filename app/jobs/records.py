@@ -44,7 +44,7 @@ class BatchLimits:
     finished: int = 1000
     finished_bytes: int = 1_000_000_000
     share: float = 1.0
-    """Of each of them that one owner may take."""
+    """The share of each of these limits that one owner may take."""
 
     def of_one(self, owner: str | None) -> "BatchLimits":
         """What that owner may take; where there are no owners, all of it."""
@@ -182,6 +182,6 @@ class BatchJob:
     owner: str | None
     """Name of the key that submitted it."""
     file_name: str | None
-    """Of the test set, if it was sent as a file."""
+    """The test set's, if it was sent as a file."""
     seconds_a_question: float | None
     """Mean over the latest answers; None before the first."""

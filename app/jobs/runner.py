@@ -115,14 +115,14 @@ class Runner:
         """Work on the oldest batch that can be worked on. Returns False if there is none."""
         if self._service.draining or not self._database.opened:
             return False
-        if not await self._in_thread(self._locked):
+        if not await self._in_thread(self._take_lock):
             return False
         if time.monotonic() - self._cleaned > CLEAN_EVERY_S:
             self._cleaned = time.monotonic()
             days = self._service.settings.batch_days
             if removed := await self._in_thread(self._store.remove_old, days):
                 log.info("removed batches that finished more than %s days ago: %s", days, removed)
-        for batch in await self._in_thread(self._store.unfinished):
+        for batch in await self._in_thread(self._store.list_unfinished):
             try:
                 ranker = self._service.ranker_named(batch.asked_ranker)
             except UnknownRanker:
@@ -146,7 +146,7 @@ class Runner:
             reason = "an unexpected error; see the service's log"
             await self._in_thread(self._store.finish, batch.number, State.FAILED, reason)
 
-    def _locked(self) -> bool:
+    def _take_lock(self) -> bool:
         """Return whether this process holds, or has just taken, the lock of the one that answers batches."""
         if self._lock is None:
             try:
@@ -191,8 +191,8 @@ class Runner:
         left = iter(waiting)
 
         async def work() -> bool:
-            for each in left:
-                if not await self._answer_one(batch, source, each):
+            for unfinished in left:
+                if not await self._answer_one(batch, source, unfinished):
                     return False
             return True
 
@@ -225,7 +225,7 @@ class Runner:
             return await self._in_thread(self._store.fail_question, batch.number, waiting.position, message)
         if (answer.ranker_hash, answer.index) != (source.ranker_hash, source.index):
             return False
-        answered = _answered(answer)
+        answered = _stored_answer(answer)
         if faults := faults_of({"questions": [answered.entry]}, [waiting.question]):
             log.error(
                 "batch %s: the answer to question %s is invalid: %s", batch.id, waiting.position, faults
@@ -237,8 +237,8 @@ class Runner:
 
     async def _finish(self, batch: BatchJob) -> None:
         state, reason = State.DONE, None
-        found = await self._in_thread(self._store.get, batch.id)
-        if found is not None and not found.counts.answered:
+        current = await self._in_thread(self._store.get, batch.id)
+        if current is not None and not current.counts.answered:
             state, reason = State.FAILED, "no question could be answered"
         try:
             await self._in_thread(submission, self._store, batch.number)
@@ -248,8 +248,8 @@ class Runner:
             log.info("batch %s: %s", batch.id, reason or "done")
 
     async def _still_wanted(self, batch: BatchJob) -> bool:
-        found = await self._in_thread(self._store.get, batch.id)
-        return found is not None and not found.state.finished
+        current = await self._in_thread(self._store.get, batch.id)
+        return current is not None and not current.state.finished
 
     async def _wait_for(self, batch: BatchJob, what: str) -> BatchJob:
         if batch.waits_for != what:
@@ -272,10 +272,10 @@ def options_of(batch: BatchJob, *, weak_snippets: bool) -> Options:
     return Options.model_validate({**defaults, **batch.options, "syntax": "never"})
 
 
-def _answered(answer: Answer) -> StoredAnswer:
-    made: Any = submission_dict([answer.response()])
+def _stored_answer(answer: Answer) -> StoredAnswer:
+    submission: Any = submission_dict([answer.response()])
     return StoredAnswer(
-        made["questions"][0],
+        submission["questions"][0],
         # Not probabilities, which can round to one: these give the order in a run.
         tuple(document.raw_score for document in answer.documents),
         tuple(snippet.raw_score for snippet in answer.snippets),

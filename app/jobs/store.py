@@ -29,7 +29,7 @@ PACE_OVER = 20
 """Number of latest answers that the pace is averaged over."""
 
 ANSWER_BYTES = 6000
-"""Of an answer in the file, about."""
+"""What an answer takes in the file, about."""
 
 UNFINISHED = "state IN ('queued', 'running')"
 
@@ -77,10 +77,10 @@ class Store:
             key = f"{owner} {key}"  # neither holds white space
         self._check_room(entries)
         with self._database.writing() as connection:
-            if key is not None and (known := _by_key(connection, key)):
-                if known["content"] != content:
+            if key is not None and (earlier := _by_key(connection, key)):
+                if earlier["content"] != content:
                     raise KeyReused
-                return known["id"], False
+                return earlier["id"], False
             _check_places(connection, owner, self._limits)
             _make_room(connection, self._limits)
             identifier = uuid.uuid4().hex
@@ -103,7 +103,7 @@ class Store:
             connection.executemany(
                 "INSERT INTO questions (batch, position, state, id, type, body, field, message)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (_question_row(cursor.lastrowid, *each) for each in enumerate(entries)),
+                (_question_row(cursor.lastrowid, *entry) for entry in enumerate(entries)),
             )
         return identifier, True
 
@@ -156,9 +156,9 @@ class Store:
                 "SELECT * FROM questions WHERE batch = ? ORDER BY position", (number,)
             ):
                 entry = Entry(row["id"], row["body"], row["type"], row["field"], row["message"])
-                yield entry, _answered(row) if row["answer"] is not None else None
+                yield entry, _read_answer(row) if row["answer"] is not None else None
 
-    def unfinished(self) -> list[BatchJob]:
+    def list_unfinished(self) -> list[BatchJob]:
         """Return unfinished batches, oldest first."""
         with self._database.reading() as connection:
             rows = connection.execute(
@@ -327,11 +327,11 @@ def _who_has_too_much(connection: sqlite3.Connection, limits: BatchLimits) -> tu
         own = limits.of_one(owner)
         if count > own.finished or size > own.finished_bytes:
             return (owner,)
-    count, size = (sum(each[column] for each in owners) for column in (1, 2))
+    count, size = (sum(owner[column] for owner in owners) for column in (1, 2))
     if count > limits.finished:
-        return (max(owners, key=lambda each: each[1])[0],)
+        return (max(owners, key=lambda owner: owner[1])[0],)
     if size > limits.finished_bytes:
-        return (max(owners, key=lambda each: each[2])[0],)
+        return (max(owners, key=lambda owner: owner[2])[0],)
     return None
 
 
@@ -350,7 +350,7 @@ def _start_anew(connection: sqlite3.Connection, number: int, reason: str) -> Non
     connection.execute("INSERT INTO restarts VALUES (?, ?, ?)", (number, time.time(), reason))
 
 
-def _answered(row: sqlite3.Row) -> StoredAnswer:
+def _read_answer(row: sqlite3.Row) -> StoredAnswer:
     entry, documents, snippets = json.loads(row["answer"])
     return StoredAnswer(entry, tuple(documents), tuple(snippets), row["degraded"])
 
@@ -386,7 +386,7 @@ def _batch(connection: sqlite3.Connection, row: sqlite3.Row) -> BatchJob:
         candidates=row["candidates"],
         options=json.loads(row["options"]),
         source=_source(row),
-        restarts=tuple(Restart(*each) for each in restarts),
+        restarts=tuple(Restart(*restart) for restart in restarts),
         waits_for=row["waits_for"],
         reason=row["reason"],
         owner=row["owner"],

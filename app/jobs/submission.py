@@ -29,13 +29,13 @@ def submission(store: Store, number: int) -> dict[str, Any]:
             continue
         questions.append(Question(entry.id, entry.body, entry.type))
         entries.append(_empty(entry) if answered is None else answered.entry)
-    made = {"questions": entries}
-    if faults := faults_of(made, questions):
+    submission = {"questions": entries}
+    if faults := faults_of(submission, questions):
         raise InvalidResult(faults)
-    return made
+    return submission
 
 
-def encoded(submission: Mapping[str, Any]) -> bytes:
+def encode(submission: Mapping[str, Any]) -> bytes:
     """Encode as JSON in UTF-8. Serialised per question: one huge json.dumps would hold the GIL."""
     entries = (json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in submission["questions"])
     return b'{"questions": [' + b",\n".join(entry.encode() for entry in entries) + b"]}\n"

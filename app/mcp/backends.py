@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from bioqa.app.answers.service import Service
 from bioqa.app.http.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
 from bioqa.system.errors import BioqaError
-from bioqa.system.proxies import is_http, proxy_of, shown
+from bioqa.system.proxies import hide_secret, is_http, proxy_of
 from bioqa.system.secret import Secret, scrub
 
 TIMEOUT_S = 120.0
@@ -21,7 +21,7 @@ Content = TypeVar("Content", bound=BaseModel)
 class Backend(Protocol):
     """All methods raise BioqaError, with a message for the user."""
 
-    async def search(self, asked: SearchRequest) -> SearchAnswer: ...
+    async def search(self, query: SearchRequest) -> SearchAnswer: ...
 
     async def document(self, pmid: str) -> StoredDocument | None:
         """Return a document, or None if it is not in the index."""
@@ -34,13 +34,13 @@ class LocalBackend:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    async def search(self, asked: SearchRequest) -> SearchAnswer:
+    async def search(self, query: SearchRequest) -> SearchAnswer:
         settings = self._service.settings
-        if len(asked.body) > settings.max_question_characters:
+        if len(query.body) > settings.max_question_characters:
             raise BioqaError(
-                f"the question has {len(asked.body)} characters, more than {settings.max_question_characters}"
+                f"the question has {len(query.body)} characters, more than {settings.max_question_characters}"
             )
-        return search_answer(await self._service.answer(asked.question(), asked, ranker=asked.ranker))
+        return search_answer(await self._service.answer(query.question(), query, ranker=query.ranker))
 
     async def document(self, pmid: str) -> StoredDocument | None:
         document = await anyio.to_thread.run_sync(self._service.document, pmid)
@@ -54,12 +54,12 @@ class RemoteBackend:
         self, url: str, api_key: Secret | None = None, transport: httpx2.AsyncBaseTransport | None = None
     ) -> None:
         """Raises BioqaError if the URL is not usable. ``transport`` replaces the network in tests."""
-        self._url = _checked(url)
+        self._url = _check_url(url)
         self._api_key = api_key
         self._transport = transport
 
-    async def search(self, asked: SearchRequest) -> SearchAnswer:
-        body = asked.model_dump(mode="json", exclude_defaults=True)
+    async def search(self, query: SearchRequest) -> SearchAnswer:
+        body = query.model_dump(mode="json", exclude_defaults=True)
         response = await self._call("POST", "/v1/search", json=body)
         return self._content(response, SearchAnswer)
 
@@ -73,7 +73,9 @@ class RemoteBackend:
         headers = {"Authorization": f"Bearer {self._api_key.reveal()}"} if self._api_key else {}
         proxy = None if self._transport else proxy_of(self._url)
         where = f"the service at {self._url} cannot be reached"
-        through = f" through the proxy {shown(proxy)} (NO_PROXY names hosts asked directly)" if proxy else ""
+        through = (
+            f" through the proxy {hide_secret(proxy)} (NO_PROXY names hosts asked directly)" if proxy else ""
+        )
         try:
             # Given a transport, the client does not read the environment: it would prepare every proxy there,
             # and fail for want of a package even where NO_PROXY excludes this host.
@@ -98,7 +100,7 @@ class RemoteBackend:
         raise BioqaError(f"the service at {self._url} refused ({response.status_code}): {detail}")
 
 
-def _checked(url: str) -> str:
+def _check_url(url: str) -> str:
     if "@" in url:
         raise BioqaError(
             "the service's URL holds a user or password, which messages would show; use BIOQA_API_KEY instead"

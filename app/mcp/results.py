@@ -95,36 +95,36 @@ class Documents(BaseModel):
 
 
 def search_result(answer: SearchAnswer) -> SearchResult:
-    documents = {each.document: each for each in answer.documents}
+    documents = {document.document: document for document in answer.documents}
     return SearchResult(
         warning=_warning_of_all(answer),
         question=answer.body,
         documents=[
             FoundDocument(
-                warning=warning(each),
-                pmid=each.pmid,
-                url=pubmed_link(each.pmid),
-                title=each.title,
-                published=each.published,
-                citation=each.citation,
-                score=each.score,
-                metadata=each.metadata,
+                warning=warning(document),
+                pmid=document.pmid,
+                url=pubmed_link(document.pmid),
+                title=document.title,
+                published=document.published,
+                citation=document.citation,
+                score=document.score,
+                metadata=document.metadata,
             )
-            for each in answer.documents
+            for document in answer.documents
         ],
         snippets=[
             FoundSnippet(
                 warning=warning(document),
                 pmid=document.pmid,
                 url=pubmed_link(document.pmid),
-                section=each.beginSection,
-                begin=each.offsetInBeginSection,
-                end=each.offsetInEndSection,
-                text=each.text,
-                score=each.score,
+                section=snippet.beginSection,
+                begin=snippet.offsetInBeginSection,
+                end=snippet.offsetInEndSection,
+                text=snippet.text,
+                score=snippet.score,
             )
-            for each in answer.snippets
-            for document in (documents[each.document],)
+            for snippet in answer.snippets
+            for document in (documents[snippet.document],)
         ],
         index=answer.index,
         ranker=answer.ranker,
@@ -144,8 +144,12 @@ def warning(article: WithStanding) -> str | None:
 def _warning_of_all(answer: SearchAnswer) -> str | None:
     """Name the retracted and the doubted articles, before anything else is read."""
     named = {
-        "RETRACTED, do not rely on": [each.pmid for each in answer.documents if each.standing == "retracted"],
-        "DOUBTED BY THEIR JOURNALS": [each.pmid for each in answer.documents if each.standing == "concern"],
+        "RETRACTED, do not rely on": [
+            document.pmid for document in answer.documents if document.standing == "retracted"
+        ],
+        "DOUBTED BY THEIR JOURNALS": [
+            document.pmid for document in answer.documents if document.standing == "concern"
+        ],
     }
     return "; ".join(f"{words}: {', '.join(pmids)}" for words, pmids in named.items() if pmids) or None
 

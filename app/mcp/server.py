@@ -23,7 +23,7 @@ from bioqa.app.api.documents import PMID
 from bioqa.app.http.limits import TOGETHER, BodiesInFlight, BodyLimit
 from bioqa.app.http.schemas import SearchRequest
 from bioqa.app.mcp.backends import Backend
-from bioqa.app.mcp.hosts import AllowedHosts
+from bioqa.app.mcp.hosts import guard
 from bioqa.app.mcp.results import Documents, MedlineDocument, SearchResult, medline_document, search_result
 from bioqa.app.security.authentication import RequireKey
 from bioqa.app.security.keyfile import KeyRing
@@ -129,7 +129,7 @@ def http_app(server: MCPServer[Any], settings: Settings, allowed_hosts: Collecti
         app = RateLimit(app, default=rate, is_open=lambda path: False)
     if settings.api_keys_file:
         app = RequireKey(app, KeyRing(settings.api_keys_file), is_open=lambda path: False)
-    return AllowedHosts(app, allowed_hosts)
+    return guard(app, allowed_hosts)
 
 
 def _reporting_errors(
@@ -180,11 +180,11 @@ class _Tools:
         try:
             # Models send "" for what they do not set, too.
             given = {name: value for name, value in options.items() if value != ""}
-            asked = read(SearchRequest, {"body": question, **given})
+            request = read(SearchRequest, {"body": question, **given})
         except OptionError as error:
             named = [("question" if name == "body" else name, message) for name, message in error.faults]
             raise OptionError(named) from None
-        return search_result(await self._backend.search(asked))
+        return search_result(await self._backend.search(request))
 
     async def get_document(self, pmid: Pmid) -> MedlineDocument:
         """Read one article of the index by its PMID: title, abstract and its parts, date, and every sentence

@@ -63,11 +63,11 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         words = f"{_time(record)} {record.levelname:7} {record.name}: {scrub(record.getMessage())}"
-        line = (words + _shown(getattr(record, FACTS, {}))).translate(_CONTROL)
+        line = (words + _show(getattr(record, FACTS, {}))).translate(_CONTROL)
         return f"{line}\n{scrub(self.formatException(record.exc_info))}" if record.exc_info else line
 
 
-def _shown(facts: Mapping[str, object]) -> str:
+def _show(facts: Mapping[str, object]) -> str:
     return "".join(f" {name}={value}" for name, value in facts.items())
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bioqa.app.reports.cells import cell, lettered, remarks
+from bioqa.app.reports.cells import assign_letters, cell, remarks
 from bioqa.app.reports.charts import Dot, scatter
 from bioqa.app.reports.document_tables import NOT_TRAINED
 from bioqa.app.reports.tables import markdown
@@ -42,17 +42,17 @@ class SystemRow:
 
 def read_all(folder: Path | None = None) -> list[SystemRow]:
     """All systems of all papers, with the results of those that have any. Raises BioqaError."""
-    found = {name: _results(name, folder or published.FOLDER) for name in EXPERIMENTS}
-    made: list[SystemRow] = []
+    results = {name: _results(name, folder or published.FOLDER) for name in EXPERIMENTS}
+    rows: list[SystemRow] = []
     number = 0
     for name, experiment in EXPERIMENTS.items():
         for system in experiment.systems:
             counts = system.name not in BOUNDS and (name, system.name) not in SHARED
             number += counts
             row = SystemRow(number if counts else None, name, system.name)
-            result = found[name].get(system.name)
-            made.append(_with_results(row, result, documents_only=experiment.documents_only))
-    return made
+            result = results[name].get(system.name)
+            rows.append(_with_results(row, result, documents_only=experiment.documents_only))
+    return rows
 
 
 def _results(name: str, folder: Path) -> dict[str, Row]:
@@ -93,7 +93,7 @@ def as_dicts(rows: Sequence[SystemRow]) -> list[dict[str, Any]]:
 
 def table(rows: Sequence[SystemRow]) -> str:
     """In Markdown, with what the letters of the shares mean."""
-    marks = lettered(words for row in rows for words in row.shares)
+    marks = assign_letters(words for row in rows for words in row.shares)
     notes = "\n".join(f"- {mark}: {words}" for words, mark in marks.items())
     return f"{_table(rows, marks)}\n\n{notes}".rstrip()
 

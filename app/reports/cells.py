@@ -24,7 +24,7 @@ def remarks(part: Mapping[str, Any], *, documents_only: bool = False) -> str:
     return ", ".join(phrase.format(share[name]) for name, phrase in _PHRASES.items() if share.get(name))
 
 
-def lettered(shares: Iterable[str]) -> dict[str, str]:
+def assign_letters(shares: Iterable[str]) -> dict[str, str]:
     """A letter for every share in use, in order of appearance."""
     return dict(zip(dict.fromkeys(shares), "abcdefghijklmnopqrstuvwxyz", strict=False))
 

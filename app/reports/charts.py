@@ -17,15 +17,16 @@ def legend(names: Sequence[str]) -> str:
     """Names with their colours, as a list in HTML, above charts that share them."""
     items = "".join(
         f'<li><svg width="24" height="12" viewBox="0 0 24 12" aria-hidden="true">'
-        f'<path d="M0 6H24" stroke="{colour(place)}" stroke-width="4" stroke-dasharray="{dash(place)}"/>'
+        f'<path d="M0 6H24" stroke="{colour(position)}" stroke-width="4" '
+        f'stroke-dasharray="{dash(position)}"/>'
         f"</svg> {escape(name)}</li>"
-        for place, name in enumerate(names)
+        for position, name in enumerate(names)
     )
     return f'<ul class="legend">{items}</ul>'
 
 
-def difference_bars(title: str, differences: Sequence[tuple[str, float]], place: int) -> str:
-    """A thin bar for each question, the best first; ``differences``: its name and value. ``place``: the
+def difference_bars(title: str, differences: Sequence[tuple[str, float]], position: int) -> str:
+    """A thin bar for each question, the best first; ``differences``: its name and value. ``position``: the
     system's, for its colour."""
     height, middle, left = 200.0, 100.0, 40.0
     furthest = max((abs(value) for _, value in differences), default=0.0) or 1.0
@@ -36,7 +37,8 @@ def difference_bars(title: str, differences: Sequence[tuple[str, float]], place:
         top = middle - size if value > 0 else middle
         bars.append(
             f'<rect x="{left + number * step:.2f}" y="{top:.2f}" width="{max(step * 0.85, 0.4):.2f}" '
-            f'height="{size:.2f}" fill="{colour(place)}"><title>{escape(name)}: {value:+.4f}</title></rect>'
+            f'height="{size:.2f}" fill="{colour(position)}">'
+            f"<title>{escape(name)}: {value:+.4f}</title></rect>"
         )
     axis = line(left, middle, WIDTH, middle)
     ends = (
@@ -51,22 +53,24 @@ def grouped_bars(title: str, groups: Sequence[GroupMeans], names: Sequence[str])
     """Horizontal bars, a group below the other, with each value at its bar's end."""
     furthest = max((value for group in groups for value in group.means.values()), default=0.0) or 1.0
     scale = (WIDTH - _LABELS - _VALUES) / furthest
-    made, y = [], 0.0
+    elements, y = [], 0.0
     for group in groups:
         begin = y
-        made.append(text(0, y + FONT, group.name) + text(0, y + 2 * FONT + 3, f"{group.questions} questions"))
-        for place, name in enumerate(names):
+        elements.append(
+            text(0, y + FONT, group.name) + text(0, y + 2 * FONT + 3, f"{group.questions} questions")
+        )
+        for position, name in enumerate(names):
             if name not in group.means:
                 continue
             value = group.means[name]
-            made.append(
+            elements.append(
                 f'<rect x="{_LABELS}" y="{y:.1f}" width="{max(value, 0) * scale:.2f}" height="{_BAR - 2}" '
-                f'fill="{colour(place)}"><title>{escape(name)}, {escape(group.name)}: {value:.4f}</title>'
+                f'fill="{colour(position)}"><title>{escape(name)}, {escape(group.name)}: {value:.4f}</title>'
                 "</rect>" + text(_LABELS + max(value, 0) * scale + 4, y + FONT - 2, f"{value:.3f}")
             )
             y += _BAR
         y = max(y, begin + 2 * FONT + 6) + 12
-    return drawing(title, max(y, 20), "".join(made))
+    return drawing(title, max(y, 20), "".join(elements))
 
 
 def precision_recall(title: str, curves: Sequence[PrecisionRecall], names: Sequence[str]) -> str:
@@ -75,25 +79,26 @@ def precision_recall(title: str, curves: Sequence[PrecisionRecall], names: Seque
     points = [point for curve in curves for point in curve.points]
     furthest = [max((point[axis] for point in points), default=0.0) or 1.0 for axis in (0, 1)]
 
-    def placed(point: tuple[float, float]) -> tuple[float, float]:
+    def to_screen(point: tuple[float, float]) -> tuple[float, float]:
         return left + point[0] / furthest[0] * size, bottom - point[1] / furthest[1] * (bottom - top)
 
-    made = [line(left, bottom, left + size, bottom), line(left, bottom, left, top)]
-    made += [text(left - 4, top + 8, f"{furthest[1]:.2f}", "end"), text(left - 4, bottom, "0", "end")]
-    made += [text(left, bottom + 16, "0"), text(left + size, bottom + 16, f"{furthest[0]:.2f}", "end")]
-    made += [text(left + size / 2, bottom + 16, "recall", "middle"), text(left + 6, top + 8, "precision")]
+    elements = [line(left, bottom, left + size, bottom), line(left, bottom, left, top)]
+    elements += [text(left - 4, top + 8, f"{furthest[1]:.2f}", "end"), text(left - 4, bottom, "0", "end")]
+    elements += [text(left, bottom + 16, "0"), text(left + size, bottom + 16, f"{furthest[0]:.2f}", "end")]
+    elements += [text(left + size / 2, bottom + 16, "recall", "middle"), text(left + 6, top + 8, "precision")]
     for curve in curves:
-        place = names.index(curve.system)
-        on_screen = [placed(point) for point in curve.points]
-        made.append(polyline(on_screen, colour(place), dash(place)))
-        made += [
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour(place)}"><title>{escape(curve.system)}, '
-            f"{depth} documents: precision {precision:.4f}, recall {recall:.4f}</title></circle>"
+        position = names.index(curve.system)
+        on_screen = [to_screen(point) for point in curve.points]
+        elements.append(polyline(on_screen, colour(position), dash(position)))
+        elements += [
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour(position)}">'
+            f"<title>{escape(curve.system)}, {depth} documents: "
+            f"precision {precision:.4f}, recall {recall:.4f}</title></circle>"
             for depth, ((x, y), (recall, precision)) in enumerate(
                 zip(on_screen, curve.points, strict=True), start=1
             )
         ]
-    return drawing(title, bottom + 24, "".join(made))
+    return drawing(title, bottom + 24, "".join(elements))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,24 +125,24 @@ def scatter(title: str, across: str, up: str, dots: Sequence[Dot], groups: Seque
     ends = [dot.y + sign * dot.deviation for dot in dots for sign in (-1, 1)]
     marks = _tenths(ends)
 
-    def placed(x: float, y: float) -> tuple[float, float]:
+    def to_screen(x: float, y: float) -> tuple[float, float]:
         over = log10(x / decades[0]) / log10(decades[-1] / decades[0])
         return left + over * (right - left), bottom - (y - marks[0]) / (marks[-1] - marks[0]) * (bottom - top)
 
-    made = [line(left, bottom, right, bottom), line(left, bottom, left, top)]
-    made += [text(placed(x, marks[0])[0], bottom + 16, f"{x:g}", "middle") for x in decades]
-    made += [text(left - 4, placed(decades[0], y)[1] + 4, f"{y:.1f}", "end") for y in marks]
-    made += [text((left + right) / 2, bottom + 32, across, "middle"), text(left + 6, 12, up)]
-    labels = _label_places([placed(dot.x, dot.y) for dot in dots], [dot.label for dot in dots])
-    made += [
-        _dot(dot, [placed(dot.x, dot.y + part * dot.deviation) for part in (-1, 0, 1)], label)
+    elements = [line(left, bottom, right, bottom), line(left, bottom, left, top)]
+    elements += [text(to_screen(x, marks[0])[0], bottom + 16, f"{x:g}", "middle") for x in decades]
+    elements += [text(left - 4, to_screen(decades[0], y)[1] + 4, f"{y:.1f}", "end") for y in marks]
+    elements += [text((left + right) / 2, bottom + 32, across, "middle"), text(left + 6, 12, up)]
+    labels = _label_places([to_screen(dot.x, dot.y) for dot in dots], [dot.label for dot in dots])
+    elements += [
+        _dot(dot, [to_screen(dot.x, dot.y + part * dot.deviation) for part in (-1, 0, 1)], label)
         for dot, label in zip(dots, labels, strict=True)
     ]
-    for place, name in enumerate(groups):
-        x, y = left + place % 2 * (WIDTH - left) / 2, bottom + 54 + place // 2 * 18
-        made.append(f'<circle cx="{x:.1f}" cy="{y - 4:.1f}" r="4" fill="{colour(place)}"/>')
-        made.append(text(x + 10, y, name))
-    return drawing(title, bottom + 54 + (len(groups) + 1) // 2 * 18, "".join(made))
+    for position, name in enumerate(groups):
+        x, y = left + position % 2 * (WIDTH - left) / 2, bottom + 54 + position // 2 * 18
+        elements.append(f'<circle cx="{x:.1f}" cy="{y - 4:.1f}" r="4" fill="{colour(position)}"/>')
+        elements.append(text(x + 10, y, name))
+    return drawing(title, bottom + 54 + (len(groups) + 1) // 2 * 18, "".join(elements))
 
 
 def _label_places(dots: Sequence[tuple[float, float]], labels: Sequence[str]) -> list[tuple[float, float]]:
@@ -161,9 +166,9 @@ def _label_places(dots: Sequence[tuple[float, float]], labels: Sequence[str]) ->
             )
         ]
         free = (
-            place
-            for place in around
-            if all(abs(place[0] - a) >= half + width or abs(place[1] - b) >= 8 for a, b, width in taken)
+            position
+            for position in around
+            if all(abs(position[0] - a) >= half + width or abs(position[1] - b) >= 8 for a, b, width in taken)
         )
         chosen.append(next(free, around[0]))
         taken.append((*chosen[-1], half))
@@ -192,4 +197,4 @@ def _powers(values: Sequence[float]) -> range:
 def _tenths(values: Sequence[float]) -> list[float]:
     """Multiples of .1 around the values."""
     low, high = floor(10 * min(values, default=0.0)), ceil(10 * max(values, default=1.0))
-    return [place / 10 for place in range(low, max(high, low + 1) + 1)]
+    return [position / 10 for position in range(low, max(high, low + 1) + 1)]

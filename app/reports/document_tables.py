@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bioqa.app.reports.cells import cell, lettered, remarks
+from bioqa.app.reports.cells import assign_letters, cell, remarks
 from bioqa.app.reports.tables import markdown
 from bioqa.models.experiments.experiment import Experiment
 from bioqa.models.experiments.published import Results
@@ -11,7 +11,7 @@ from bioqa.models.experiments.reranking import DEPTH
 from bioqa.models.experiments.results import Row, Summary
 
 TITLES = {"document_map_8": "MAP ed. 8", "pair_accuracy": "PairAccuracy"}
-"""Of measures that are not named by what they are."""
+"""Titles of measures that are not named by what they are."""
 SIGNIFICANT = 0.05
 NOT_TRAINED = "not trained here"
 _TESTS = {"randomisation": "approximate randomisation over questions", "t": "Student's t, paired by question"}
@@ -19,7 +19,7 @@ _TESTS = {"randomisation": "approximate randomisation over questions", "t": "Stu
 
 def document_tables(experiment: Experiment, results: Results) -> str:
     """For each collection means over seeds, and the best seeds with what their differences are worth."""
-    marks = lettered(words for row in results.rows for words in _shares(row))
+    marks = assign_letters(words for row in results.rows for words in _shares(row))
     rows = {row.system: row for row in results.rows}
     blocks = []
     for name in _collections(results):
@@ -28,7 +28,7 @@ def document_tables(experiment: Experiment, results: Results) -> str:
             f"**{name}: the best seed on dev**\n\n{_best(experiment, rows, name)}",
         ]
         if of_collection := results.reranked.get(name):
-            blocks.append(f"**{name}: re-ranking**\n\n{_reranked(experiment, of_collection)}")
+            blocks.append(f"**{name}: re-ranking**\n\n{_name_reranked(experiment, of_collection)}")
     return "\n\n".join([*blocks, "\n".join(_notes(experiment, marks, reranked=bool(results.reranked)))])
 
 
@@ -51,7 +51,7 @@ def _means(experiment: Experiment, rows: Mapping[str, Row], name: str, marks: Ma
 
 
 def _shares(row: Row) -> list[str]:
-    """Of all seeds, which have seen the same."""
+    """What all seeds have seen, which is the same."""
     return list(dict.fromkeys(words for part in row.parts if (words := remarks(part, documents_only=True))))
 
 
@@ -104,19 +104,19 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def _reranked(experiment: Experiment, found: Mapping[str, Mapping[str, float]]) -> str:
+def _name_reranked(experiment: Experiment, measures: Mapping[str, Mapping[str, float]]) -> str:
     heads = ["system", "RerankSimple, ERR@20", f"over {experiment.reranked}", "rank"]
     lines = [[*heads, "RerankALL: runs improved", "on average by"]]
     for system in experiment.systems:
-        if (each := found.get(system.name)) is not None:
+        if (values := measures.get(system.name)) is not None:
             lines.append(
                 [
                     system.name,
-                    f"{each['simple']:.3f}",
-                    f"{each['gain']:+.0%}",
-                    f"{each['rank']:.0f}",
-                    f"{each['improved']:.0%}",
-                    f"{each['average_gain']:+.0%}",
+                    f"{values['simple']:.3f}",
+                    f"{values['gain']:+.0%}",
+                    f"{values['rank']:.0f}",
+                    f"{values['improved']:.0%}",
+                    f"{values['average_gain']:+.0%}",
                 ]
             )
     return markdown(lines)

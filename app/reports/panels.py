@@ -11,26 +11,26 @@ _WIDTH = _SIZE + 2 * _EDGE
 
 Points = Sequence[tuple[float, float]]
 Ends = tuple[float, float]
-"""Of an axis: lowest and highest value."""
+"""Lowest and highest value of an axis."""
 
 
 def learning_curves(title: str, axis: str, series: Mapping[str, Points]) -> str:
     """A panel for each series, over the same axis."""
     panels = []
-    for place, (name, points) in enumerate(series.items()):
+    for position, (name, points) in enumerate(series.items()):
         across, up = (ends([point[axis] for point in points]) for axis in (0, 1))
-        placed = [_placed(point, across, up) for point in points]
-        panels.append(_frame(name, axis, across, up) + polyline(placed, colour(place)))
+        placed = [_place(point, across, up) for point in points]
+        panels.append(_frame(name, axis, across, up) + polyline(placed, colour(position)))
     return _side_by_side(title, panels)
 
 
-def reliability_diagrams(title: str, found: Mapping[str, Reliability]) -> str:
+def reliability_diagrams(title: str, reliabilities: Mapping[str, Reliability]) -> str:
     """The share of relevant things over their mean probability, and the diagonal."""
     whole = (0.0, 1.0)
-    diagonal = [_placed(corner, whole, whole) for corner in ((0.0, 0.0), (1.0, 1.0))]
+    diagonal = [_place(corner, whole, whole) for corner in ((0.0, 0.0), (1.0, 1.0))]
     panels = []
-    for name, reliability in found.items():
-        points = [_placed((b.predicted, b.observed), whole, whole) for b in reliability.bins]
+    for name, reliability in reliabilities.items():
+        points = [_place((b.predicted, b.observed), whole, whole) for b in reliability.bins]
         dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour(0)}"/>' for x, y in points)
         frame = _frame(f"{name}, error {reliability.error:.3f}", "mean probability", whole, whole)
         panels.append(frame + polyline(diagonal, "#999999") + polyline(points, colour(0)) + dots)
@@ -43,7 +43,7 @@ def ends(values: Sequence[float]) -> tuple[float, float]:
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-def _placed(point: tuple[float, float], across: Ends, up: Ends) -> tuple[float, float]:
+def _place(point: tuple[float, float], across: Ends, up: Ends) -> tuple[float, float]:
     x, y = ((value - low) / (high - low) for value, (low, high) in zip(point, (across, up), strict=True))
     return _EDGE + x * _SIZE, _EDGE + (1 - y) * _SIZE
 
@@ -65,6 +65,7 @@ def _frame(name: str, axis: str, across: Ends, up: Ends) -> str:
 
 def _side_by_side(title: str, panels: Sequence[str]) -> str:
     moved = "".join(
-        f'<g transform="translate({place * _WIDTH} 0)">{panel}</g>' for place, panel in enumerate(panels)
+        f'<g transform="translate({position * _WIDTH} 0)">{panel}</g>'
+        for position, panel in enumerate(panels)
     )
     return as_file(drawing(title, _WIDTH, moved, max(1, len(panels)) * _WIDTH))

@@ -94,7 +94,7 @@ def view(comparison: Comparison, questions: int = SHOWN_QUESTIONS) -> Comparison
         measures=tuple(_measures(comparison)),
         legend=_safe(charts.legend(names)),
         charts=tuple(_charts(comparison, names)),
-        cases=tuple(case(comparison, place) for place in comparison.most_different(questions)),
+        cases=tuple(case(comparison, position) for position in comparison.most_different(questions)),
         rows=tuple(_question_rows(comparison)),
     )
 
@@ -127,17 +127,17 @@ def _measures(comparison: Comparison) -> list[MeasureRow]:
         for system in comparison.systems:
             if (score := system.score(measure)) is None:
                 continue
-            found = system.difference(measure)
+            values = system.difference(measure)
             first = not rows or rows[-1].measure != title_of(measure)
             of_difference = (
                 {}
-                if found is None
+                if values is None
                 else {
-                    "difference": f"{found.value:+.4f}",
-                    "difference_interval": interval_text(found, sign="+"),
-                    "p": p_text(found.p),
-                    "p_holm": p_text(found.p_holm),
-                    "questions": f"{found.wins} / {found.ties} / {found.losses}",
+                    "difference": f"{values.value:+.4f}",
+                    "difference_interval": interval_text(values, sign="+"),
+                    "p": p_text(values.p),
+                    "p_holm": p_text(values.p_holm),
+                    "questions": f"{values.wins} / {values.ties} / {values.losses}",
                 }
             )
             rows.append(
@@ -166,25 +166,27 @@ def _charts(comparison: Comparison, names: tuple[str, ...]) -> list[Chart]:
             (f"By number of golden documents: {MAIN[kind]}", by_gold(comparison, kind)),
         ):
             if any(group.means for group in groups):
-                made.append(_grouped(title, groups, names))
+                made.append(_chart_groups(title, groups, names))
     return made
 
 
 def _difference_charts(comparison: Comparison, kind: Kind) -> list[Chart]:
-    made = []
-    for place, system in enumerate(comparison.systems[1:], start=1):
+    elements = []
+    for position, system in enumerate(comparison.systems[1:], start=1):
         if kind not in system.kinds or kind not in comparison.baseline.kinds:
             continue
-        found = differences(comparison, system, kind)
-        bars = [(_question_name(comparison, at), value) for at, value in found]
-        better, worse = sum(value > 0 for _, value in found), sum(value < 0 for _, value in found)
+        values = differences(comparison, system, kind)
+        bars = [(_question_name(comparison, at), value) for at, value in values]
+        better, worse = sum(value > 0 for _, value in values), sum(value < 0 for _, value in values)
         title = f"{system.name} minus {comparison.baseline.name}: {MAIN[kind]}, by question"
-        facts = f"Higher on {better}, equal on {len(found) - better - worse}, lower on {worse} questions."
-        made.append(Chart(title, facts, _safe(charts.difference_bars(f"{title}. {facts}", bars, place))))
-    return made
+        facts = f"Higher on {better}, equal on {len(values) - better - worse}, lower on {worse} questions."
+        elements.append(
+            Chart(title, facts, _safe(charts.difference_bars(f"{title}. {facts}", bars, position)))
+        )
+    return elements
 
 
-def _grouped(title: str, groups: list[GroupMeans], names: tuple[str, ...]) -> Chart:
+def _chart_groups(title: str, groups: list[GroupMeans], names: tuple[str, ...]) -> Chart:
     spoken = "; ".join(
         f"{group.name}: " + ", ".join(f"{name} {value:.3f}" for name, value in group.means.items())
         for group in groups
@@ -194,10 +196,10 @@ def _grouped(title: str, groups: list[GroupMeans], names: tuple[str, ...]) -> Ch
 
 def _question_rows(comparison: Comparison) -> list[QuestionRow]:
     rows = []
-    for place, gold in enumerate(comparison.golden):
+    for position, gold in enumerate(comparison.golden):
         values = []
         for system in comparison.systems:
-            measured = system.per_question[place]
+            measured = system.per_question[position]
             values.append(
                 ("", "")
                 if measured is None
@@ -206,20 +208,20 @@ def _question_rows(comparison: Comparison) -> list[QuestionRow]:
                     f"{main_value('snippets', measured.snippets):.3f}" if measured.snippets.gold else "",
                 )
             )
-        asked = gold.question
+        question = gold.question
         number = len(set(gold.documents))
-        rows.append(QuestionRow(asked.id, asked.body, asked.type or "", number, tuple(values)))
+        rows.append(QuestionRow(question.id, question.body, question.type or "", number, tuple(values)))
     return rows
 
 
-def _question_name(comparison: Comparison, place: int) -> str:
-    question = comparison.golden[place].question
+def _question_name(comparison: Comparison, position: int) -> str:
+    question = comparison.golden[position].question
     body = question.body or question.id
     return body if len(body) <= LONGEST_NAME else f"{body[: LONGEST_NAME - 1]}…"
 
 
 def _safe(text: str) -> Markup:
-    """Of charts, which escape what is not theirs, and of the package's own style."""
+    """Mark as safe: charts, which escape what is not theirs, and the package's own style."""
     return Markup(text)  # noqa: S704
 
 

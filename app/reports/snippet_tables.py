@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 
-from bioqa.app.reports.cells import cell, lettered, remarks
+from bioqa.app.reports.cells import assign_letters, cell, remarks
 from bioqa.app.reports.tables import markdown
 from bioqa.models.experiments.published import Results
 from bioqa.models.experiments.results import Row
@@ -23,7 +23,7 @@ KINDS = ("baseline", "pipeline", "joint", "ours", "bound")
 
 def snippet_tables(results: Results) -> str:
     """Markdown: it can be read on a terminal and pasted into a page."""
-    marks = lettered(words for row in results.rows for words in _shares(row))
+    marks = assign_letters(words for row in results.rows for words in _shares(row))
     main = [row for kind in KINDS for row in results.rows if row.kind == kind]
     ablations = [row for row in results.rows if row.kind == "ablation"]
     collections = list(results.rows[0].collections)

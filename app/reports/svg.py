@@ -17,12 +17,12 @@ FONT = 12
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 
 
-def colour(place: int) -> str:
-    return COLOURS[place % len(COLOURS)]
+def colour(position: int) -> str:
+    return COLOURS[position % len(COLOURS)]
 
 
-def dash(place: int) -> str:
-    return _DASHES[place // len(COLOURS) % len(_DASHES)]
+def dash(position: int) -> str:
+    return _DASHES[position // len(COLOURS) % len(_DASHES)]
 
 
 def line(x1: float, y1: float, x2: float, y2: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bioqa.app.exports.table import cell
 from bioqa.bioasq.cases import case
-from bioqa.bioasq.comparison import KINDS, Comparison, Difference, Score
+from bioqa.bioasq.comparison import KINDS, Comparison, Difference, SystemScore
 
 TITLES = {
     "mprec": "precision",
@@ -79,7 +79,7 @@ def measures_of(comparison: Comparison) -> list[str]:
     return list(dict.fromkeys(score.measure for system in comparison.systems for score in system.scores))
 
 
-def interval_text(bounds: Score | Difference, sign: str = "") -> str:
+def interval_text(bounds: SystemScore | Difference, sign: str = "") -> str:
     return f"{bounds.low:{sign}.4f} to {bounds.high:{sign}.4f}"
 
 
@@ -126,6 +126,6 @@ def as_json(comparison: Comparison, questions: int) -> dict[str, Any]:
         ],
         "measures": comparison.rows(),
         "most_different": [
-            case(comparison, place).as_dict() for place in comparison.most_different(questions)
+            case(comparison, position).as_dict() for position in comparison.most_different(questions)
         ],
     }

@@ -40,7 +40,7 @@ class RequireKey:
             refusal = problem(503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
             return await refusal(scope, receive, send)
         if key is None:
-            return await _refuse(scope, receive, send, known=bool(presented))
+            return await _refuse(scope, receive, send, is_known=bool(presented))
         scope.setdefault("state", {})["key"] = key
         return await self.app(scope, receive, send)
 
@@ -63,9 +63,9 @@ def _password(encoded: str) -> str:
         return ""
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, known: bool) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send, is_known: bool) -> None:
     detail, fault = "an API key is needed: send it as Authorization: Bearer or as X-API-Key", ""
-    if known:
+    if is_known:
         detail = "this API key is not valid: it is wrong, revoked or expired"
         fault = ', error="invalid_token"'
     answer = problem(401, detail, headers={"WWW-Authenticate": f"Bearer {REALM}{fault}"})

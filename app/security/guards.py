@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from bioqa.app.answers.service import Service
-from bioqa.app.http.errors import documented
+from bioqa.app.http.errors import document_problems
 from bioqa.app.security.authentication import RequireKey
 from bioqa.app.security.headers import SecurityHeaders
 from bioqa.app.security.hosts import KnownHosts, parse_hosts
@@ -93,9 +93,9 @@ def describe(schema: dict[str, Any], settings: Settings) -> None:
         for operation in operations.values():
             if settings.api_keys_file and not _needs_no_key(settings, path):
                 operation["security"] = [{name: []} for name in SCHEMES]
-                operation["responses"] |= _texts(documented(401))
+                operation["responses"] |= _texts(document_problems(401))
             if limited and not _is_unlimited(path):
-                operation["responses"] |= _texts(documented(429))
+                operation["responses"] |= _texts(document_problems(429))
 
 
 def _texts(responses: dict[int | str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

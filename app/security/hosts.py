@@ -28,22 +28,29 @@ class KnownHosts:
     """421 for a Host header with a name by which this server is not known."""
 
     def __init__(
-        self, app: ASGIApp, allowed: Collection[str], only_here: bool, is_open: Callable[[str], bool]
+        self,
+        app: ASGIApp,
+        allowed: Collection[str],
+        only_here: bool,
+        is_open: Callable[[str], bool],
+        advice: str = "BIOQA_ALLOWED_HOSTS adds one",
     ) -> None:
         """``only_here``: nobody but this machine reaches the server. Names without a dot, such as those of
         containers, are allowed otherwise: they are not in the public DNS, so no site of the internet has one.
+        ``advice``: how another name is allowed.
         """
         self.app = app
         self.allowed = allowed
         self.only_here = only_here
         self.is_open = is_open
+        self.advice = advice
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self.is_open(scope["path"]):
             host = Headers(scope=scope).get("host")
             # None is no browser's: HTTP/1.0.
             if host is not None and not self._knows(host):
-                detail = "the Host header has no known name of this server; BIOQA_ALLOWED_HOSTS adds one"
+                detail = f"the Host header has no known name of this server; {self.advice}"
                 return await problem(421, detail)(scope, receive, send)
         return await self.app(scope, receive, send)
 
@@ -73,7 +80,7 @@ def is_allowed(host: str, allowed: Collection[str]) -> bool:
     name = host_name(host)
     if ANY in allowed or name in allowed or is_local(name):
         return True
-    if any(known.startswith("*.") and name.endswith(known[1:]) for known in allowed):
+    if any(pattern.startswith("*.") and name.endswith(pattern[1:]) for pattern in allowed):
         return True
     return _is_address(name)
 

@@ -97,7 +97,7 @@ class KeyRing:
         try:
             self._keys = read(self._path)
         except ApiKeyError as error:
-            self._failed(error, now)
+            self._note_failure(error, now)
         else:
             self._unusable_since, self._refusing = None, False
             log.info("API keys read anew: %d", len(self._keys))
@@ -107,11 +107,11 @@ class KeyRing:
             return False  # missing, or replaced as a whole
         return 0 <= now - stamp.written_ns / 1e9 < SETTLED_S
 
-    def _failed(self, error: ApiKeyError, now: float) -> None:
+    def _note_failure(self, error: ApiKeyError, now: float) -> None:
         if self._unusable_since is None:
             self.failures += 1
             # Not from the moment when somebody looks, which may be long after.
-            self._unusable_since = min(now, _changed(self._path, now))
+            self._unusable_since = min(now, _read_change_time(self._path, now))
             log.error("%s; the last keys are honoured for %d s, then none is", error, GRACE_S)
         self._expire(now)
 
@@ -122,11 +122,11 @@ class KeyRing:
             log.error("%s: unusable for more than %d s: every API key is refused", self._path, GRACE_S)
 
 
-def _changed(path: Path, now: float) -> float:
+def _read_change_time(path: Path, now: float) -> float:
     """When the file, or the folder that it is missing from, was changed."""
-    for each in (path, path.parent):
+    for changed in (path, path.parent):
         with suppress(OSError):
-            return each.stat().st_ctime
+            return changed.stat().st_ctime
     return now
 
 

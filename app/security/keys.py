@@ -82,11 +82,11 @@ def digest(secret: str) -> bytes:
 def find(keys: Iterable[ApiKey], secret: str, today: date) -> ApiKey | None:
     """Return the key of ``secret`` unless it has expired. Compares every key, each in constant time."""
     presented = digest(secret)
-    found = None
+    match = None
     for key in keys:
         if hmac.compare_digest(key.digest, presented):
-            found = key
-    return None if found and found.expires and today >= found.expires else found
+            match = key
+    return None if match and match.expires and today >= match.expires else match
 
 
 def parse(text: str, name: str) -> tuple[ApiKey, ...]:

@@ -38,7 +38,7 @@ async def submit(
     request: Request, batches: CurrentBatches, uploads: CurrentUploads, viewer: CurrentViewer
 ) -> Response:
     status = await api.submit_a_test_set(
-        request, Response(), batches, uploads, viewer, key=None, asked=BatchAddress()
+        request, Response(), batches, uploads, viewer, key=None, query=BatchAddress()
     )
     if isinstance(status, Response):
         return status

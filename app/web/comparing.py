@@ -14,13 +14,13 @@ def is_run(upload: Upload, field: str) -> bool:
     return read_field(field, lambda: is_trec(upload.content(field)))
 
 
-def compared(upload: Upload, names: Mapping[str, str], edition: int, questions: int) -> ComparisonView:
+def compare_uploads(upload: Upload, names: Mapping[str, str], edition: int, questions: int) -> ComparisonView:
     """Compare the files of these fields, by the names given, with the golden file. Raises FieldError."""
     return view(comparison_of_files(upload, names, edition), questions)
 
 
 def report(upload: Upload, names: Mapping[str, str], edition: int, questions: int) -> str:
-    """``compared`` as a file."""
+    """``compare_uploads`` as a file."""
     return html_report(
         comparison_of_files(upload, names, edition), f"Comparison: {', '.join(names.values())}", questions
     )

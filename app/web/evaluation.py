@@ -7,15 +7,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from bioqa.app.api.batches import BatchStatus, CurrentBatches, CurrentViewer, known, status, the_batches
+from bioqa.app.api.batches import BatchStatus, CurrentBatches, CurrentViewer, find_batch, status, the_batches
 from bioqa.app.api.comparing import MOST_SYSTEMS, unique_names
-from bioqa.app.api.evaluation import evaluated, validated
+from bioqa.app.api.evaluation import evaluate_upload, validate_upload
 from bioqa.app.api.uploads import CurrentUploads, Upload, Uploads, require_files
 from bioqa.app.http.errors import FieldError
 from bioqa.app.jobs.batches import BatchJobs, NoSubmission
 from bioqa.app.jobs.records import Viewer
 from bioqa.app.reports.report import SHOWN_QUESTIONS
-from bioqa.app.web.comparing import compared, is_run, report
+from bioqa.app.web.comparing import compare_uploads, is_run, report
 from bioqa.app.web.pages import day, page
 from bioqa.bioasq.measures import EDITIONS, LATEST
 
@@ -36,7 +36,7 @@ def form(
 ) -> HTMLResponse:
     """The form for files; with ``batch``, for the answers to that test set."""
     chosen = [_status(batch, batches, viewer)] if batch else []
-    return _page(request, "evaluate.html", _offered(batches, viewer, chosen), chosen)
+    return _page(request, "evaluate.html", _list_offered(batches, viewer, chosen), chosen)
 
 
 @router.post("", response_class=HTMLResponse)
@@ -57,19 +57,19 @@ async def evaluate(
     if len(answered) + len(sent) > MOST_SYSTEMS:
         raise FieldError("submission", f"must be at most {MOST_SYSTEMS}, test sets included")
     names = unique_names(
-        {field: each.file_name or f"answers of {day(each.created)}" for field, each in answered.items()}
+        {field: batch.file_name or f"answers of {day(batch.created)}" for field, batch in answered.items()}
         | {field: upload.names.get(field, "") for field in sent}
     )
     edition = _edition(upload)
     if upload.texts.get("report"):
-        made = await uploads.parse(report, upload, names, edition, SHOWN_QUESTIONS)
+        comparison = await uploads.parse(report, upload, names, edition, SHOWN_QUESTIONS)
         attached = {"Content-Disposition": 'attachment; filename="comparison.html"'}
-        return HTMLResponse(made, headers=attached)
+        return HTMLResponse(comparison, headers=attached)
     chosen = [*answered.values()]
     return _page(
         request,
         "evaluation.html",
-        await uploads.work(_offered, batches, viewer, chosen),
+        await uploads.work(_list_offered, batches, viewer, chosen),
         chosen,
         **await _results(uploads, upload, names, edition),
         most=SHOWN_FAULTS,
@@ -86,14 +86,14 @@ async def _results(
             continue
         alone = replace(upload, files={**upload.files, "submission": upload.files[field]})
         if len(names) == 1 and not await uploads.parse(is_run, upload, "golden"):
-            evaluation = await uploads.parse(evaluated, alone)
-        faults[name] = await uploads.parse(validated, alone)
-    comparison = await uploads.parse(compared, upload, names, edition, SHOWN_QUESTIONS)
+            evaluation = await uploads.parse(evaluate_upload, alone)
+        faults[name] = await uploads.parse(validate_upload, alone)
+    comparison = await uploads.parse(compare_uploads, upload, names, edition, SHOWN_QUESTIONS)
     return {"evaluation": evaluation, "validations": faults, "comparison": comparison}
 
 
 def _edition(upload: Upload) -> int:
-    """Of intervals and differences: the one that was chosen, or the latest."""
+    """The edition of intervals and differences: the one that was chosen, or the latest."""
     text = upload.texts.get("editions", "")
     if text and text not in map(str, EDITIONS):
         raise FieldError("editions", f"must be some of {', '.join(map(str, EDITIONS))}, each once")
@@ -107,7 +107,7 @@ def _page(
         request,
         template,
         offered=offered,
-        chosen=[each.id for each in chosen],
+        chosen=[batch.id for batch in chosen],
         editions=EDITIONS,
         years=YEARS,
         most_systems=MOST_SYSTEMS,
@@ -115,19 +115,21 @@ def _page(
     )
 
 
-def _offered(batches: BatchJobs, viewer: Viewer, chosen: list[BatchStatus]) -> list[BatchStatus]:
+def _list_offered(batches: BatchJobs, viewer: Viewer, chosen: list[BatchStatus]) -> list[BatchStatus]:
     """The test sets to choose from: those chosen, and the latest that are done."""
-    ids = {each.id for each in chosen}
+    ids = {batch.id for batch in chosen}
     latest = the_batches(batches, viewer).batches
-    return [*chosen, *(each for each in latest if each.submission and each.id not in ids)][:OFFERED_BATCHES]
+    return [*chosen, *(batch for batch in latest if batch.submission and batch.id not in ids)][
+        :OFFERED_BATCHES
+    ]
 
 
 def _status(identifier: str, batches: BatchJobs, viewer: Viewer) -> BatchStatus:
-    return BatchStatus(**status(batches, known(identifier, batches, viewer)))
+    return BatchStatus(**status(batches, find_batch(identifier, batches, viewer)))
 
 
 def _answers(identifier: str, batches: BatchJobs, viewer: Viewer) -> bytes:
     try:
-        return batches.submission(known(identifier, batches, viewer))
+        return batches.submission(find_batch(identifier, batches, viewer))
     except NoSubmission as error:
         raise FieldError("batch", f"cannot be evaluated: {error}") from error

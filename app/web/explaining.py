@@ -20,27 +20,27 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/explain", response_class=HTMLResponse)
-async def explain(request: Request, asked: ExplainFormQuery, service: CurrentService) -> HTMLResponse:
-    answer = await while_connected(request, _answer(asked, service))
+async def explain(request: Request, query: ExplainFormQuery, service: CurrentService) -> HTMLResponse:
+    answer = await while_connected(request, _answer(query, service))
     return page(
         request,
         "explain.html",
         answer=answer,
         explanation=answer.explanation,
-        form=asked,
-        pmid=asked.pmid,
-        hidden=parse_qsl(asked.address(q=None)),
+        form=query,
+        pmid=query.pmid,
+        hidden=parse_qsl(query.address(q=None)),
         shown_features=SHOWN_FEATURES,
     )
 
 
 @router.get("/explain.json")
-async def explanation(request: Request, asked: ExplainFormQuery, service: CurrentService) -> ExplainedAnswer:
-    return explained_answer(await while_connected(request, _answer(asked, service)))
+async def explanation(request: Request, query: ExplainFormQuery, service: CurrentService) -> ExplainedAnswer:
+    return explained_answer(await while_connected(request, _answer(query, service)))
 
 
-async def _answer(asked: ExplainForm, service: Service) -> Answer:
-    if asked.q is None:
+async def _answer(query: ExplainForm, service: Service) -> Answer:
+    if query.q is None:
         raise FieldError("q", "is missing")
-    check_length(asked.q, "q", service)
-    return await service.answer(Question("", asked.q.strip()), asked, ranker=asked.ranker)
+    check_length(query.q, "q", service)
+    return await service.answer(Question("", query.q.strip()), query, ranker=query.ranker)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 
-from bioqa.app.api.citations import cited
+from bioqa.app.api.citations import respond_with_citations
 from bioqa.app.api.documents import PMID
 from bioqa.app.exports.formats import FORMATS
 from bioqa.app.http.errors import FieldError
@@ -39,6 +39,6 @@ async def citations(request: Request, ending: str, pmid: Pmids) -> Response:
     if ending not in FILES:
         raise HTTPException(404, f"citations are available as {', '.join(FILES)}, not as {ending[:20]}")
     pmids = pmid.split(",")
-    if len(set(pmids)) > MOST or not all(re.fullmatch(PMID, each) for each in pmids):
+    if len(set(pmids)) > MOST or not all(re.fullmatch(PMID, pmid) for pmid in pmids):
         raise FieldError("pmid", f"must be comma-separated PMIDs, at most {MOST}")
-    return await cited(request, pmids, NAMES[ending])
+    return await respond_with_citations(request, pmids, NAMES[ending])

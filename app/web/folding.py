@@ -20,17 +20,19 @@ def shown_spans(document: Document, chosen: Collection[Sentence], scores: Sequen
     sentences = [sentence for sentence in document.sentences if sentence.section == "abstract"]
     if len(document.abstract) <= SHORT or not sentences:
         return whole
-    places = [place for place, sentence in enumerate(sentences) if sentence in chosen]
+    places = [position for position, sentence in enumerate(sentences) if sentence in chosen]
     if places:
-        near = {near for place in places for near in (place - 1, place, place + 1)}
+        near = {near for position in places for near in (position - 1, position, position + 1)}
     else:
         # The scores are in the order of the document's sentences, those of the title first.
         own = scores[-len(sentences) :] if len(scores) == len(document.sentences) else ()
         near = {own.index(max(own)) if own else 0}
-    return _joined([sentences[place] for place in sorted(near) if 0 <= place < len(sentences)], sentences)
+    return _join(
+        [sentences[position] for position in sorted(near) if 0 <= position < len(sentences)], sentences
+    )
 
 
-def _joined(shown: Sequence[Sentence], sentences: Sequence[Sentence]) -> list[Span]:
+def _join(shown: Sequence[Sentence], sentences: Sequence[Sentence]) -> list[Span]:
     """Spans of sentences, with the space between those that follow each other."""
     following = dict(pairwise(sentences))
     spans: list[Span] = []

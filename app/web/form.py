@@ -18,7 +18,7 @@ from bioqa.app.answers.question import (
     MAX_SIZE,
     ExplainOptions,
     Options,
-    named,
+    names_of,
     option_names,
     read_texts,
     takes_many,
@@ -27,7 +27,7 @@ from bioqa.app.answers.question import (
 SHORT = {name: option_names(name, field)[0] for name, field in Options.model_fields.items()}
 """The names of options in addresses."""
 
-LABELS = {name: named(Options.model_fields[name]).label for name in FILTERS}
+LABELS = {name: names_of(Options.model_fields[name]).label for name in FILTERS}
 """What is said of a filter that is set."""
 
 MOST_LINKED = 100_000
@@ -61,23 +61,23 @@ class SearchForm(Options):
         pairs = {SHORT.get(name, name): _text(value) for name, value in ordered.items() if value is not None}
         return urlencode(pairs, doseq=True)
 
-    def narrowed(self, **changes: object) -> str:
+    def narrow(self, **changes: object) -> str:
         """Return the query with changes, from the first result on."""
         return self.address(**changes, offset=0)
 
     def in_years(self, first: int, last: int) -> str:
         after, before = date(min(first, 9999), 1, 1), date(last + 1, 1, 1) if last < 9999 else None
-        return self.narrowed(published_after=after, published_before=before, undated=False)
+        return self.narrow(published_after=after, published_before=before, undated=False)
 
     def also(self, option: str, value: str) -> str:
-        return self.narrowed(**{option: (*getattr(self, option), value)})
+        return self.narrow(**{option: (*getattr(self, option), value)})
 
     def without(self, option: str, value: str | None = None) -> str:
         """Return the query without a filter, or without one of its values."""
         default = Options.model_fields[option].default
         if value is not None:
             default = tuple(other for other in getattr(self, option) if other != value)
-        return self.narrowed(**{option: default})
+        return self.narrow(**{option: default})
 
     def filters_set(self) -> Iterator[tuple[str, str, str | None]]:
         """Yield the filters that are set: what to say of each, its value, and the query without it, or None
@@ -91,8 +91,8 @@ class SearchForm(Options):
                 address = self.without(name, single if value is values else None) if links >= 0 else None
                 yield label, "" if single is True else str(single), address
 
-    def unfiltered(self) -> str:
-        return self.narrowed(**{name: Options.model_fields[name].default for name in FILTERS})
+    def drop_filters(self) -> str:
+        return self.narrow(**{name: Options.model_fields[name].default for name in FILTERS})
 
 
 class ExplainForm(SearchForm, ExplainOptions):
@@ -119,9 +119,9 @@ def read_form(form: type[Form], parameters: Sequence[tuple[str, str]]) -> Form:
     if isinstance(size, int) and 0 < size <= MAX_SIZE:
         values.setdefault("max_snippets", size)
     # Anybody may add parameters to an address.
-    known = {name: value for name, value in values.items() if name in form.model_fields}
+    options = {name: value for name, value in values.items() if name in form.model_fields}
     try:
-        return form.model_validate(known)
+        return form.model_validate(options)
     except ValidationError as error:
         raise RequestValidationError(
             [

@@ -17,9 +17,9 @@ def kinds(metadata: Metadata) -> list[str]:
     """Return the publication types to show beside a title: the telling ones first, three at most."""
     said = {WORDS[metadata.standing]}
     types = [
-        each
-        for each in dict.fromkeys(metadata.types)
-        if each not in _SILENT and each not in said and not each.startswith("Research Support")
+        fromkey
+        for fromkey in dict.fromkeys(metadata.types)
+        if fromkey not in _SILENT and fromkey not in said and not fromkey.startswith("Research Support")
     ]
-    telling = [each for each in TELLING if each in types]
-    return [*telling, *(each for each in types if each not in TELLING)][:_MOST]
+    telling = [kind for kind in TELLING if kind in types]
+    return [*telling, *(type_ for type_ in types if type_ not in TELLING)][:_MOST]

@@ -89,7 +89,7 @@ def _templates() -> Environment:
         "author_list": author_list,
         "doi_link": doi_link,
         "common_types": COMMON_TYPES,
-        "ended": _ended,
+        "ended": _end,
         "flags": FLAGS,
         "formats": FILES,
         "htmx_config": json.dumps(HTMX),
@@ -118,7 +118,7 @@ def language_names(codes: Sequence[str]) -> str:
     return ", ".join(language_name(code) for code in codes) if set(codes) - {"eng"} else ""
 
 
-def _ended(text: str) -> str:
+def _end(text: str) -> str:
     """With a full stop if it is an abbreviation's: "et al."."""
     return f"{text}." if text.endswith("et al") else text
 

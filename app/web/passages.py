@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from bioqa.app.answers.answer import Answer
 from bioqa.app.web.folding import shown_spans
-from bioqa.app.web.spans import AskedWords, Span, spans
-from bioqa.app.web.spans import Part as SetPart
+from bioqa.app.web.spans import AskedWords, TextSpan, spans
+from bioqa.app.web.spans import TextPart as SetPart
 from bioqa.bioasq.domain import Document, Part, Section
 from bioqa.indexer.search.questions.reading import Reading
 from bioqa.models.answers.ranking import RankedDocument
@@ -26,7 +26,7 @@ class Mark:
 class Piece:
     """A run of text inside one selected sentence, or outside of all."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[TextSpan, ...]
     mark: Mark | None = None
     folded: bool = False
     """Shown only when the whole abstract is."""
@@ -74,14 +74,14 @@ def articles(answer: Answer, first_rank: int = 1) -> list[Article]:
 def _read_as(reading: Reading | None) -> Iterator[str]:
     """What was searched for beside the words of the question, or instead of them."""
     if reading is not None:
-        yield from (each.correction for each in reading.corrections)
+        yield from (correction.correction for correction in reading.corrections)
         for expansion in reading.expansions:
             yield from expansion.also
 
 
 def whole(document: Document) -> Article:
     """Return a document as it is, with nothing marked or folded."""
-    return _shown(document, _Marks((), ()), None, [(0, len(document.abstract))])
+    return _show(document, _Marks((), ()), None, [(0, len(document.abstract))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +97,10 @@ def _article(rank: int, ranked: RankedDocument, answer: Answer, asked: AskedWord
     chosen = {snippet.sentence for snippet in answer.snippets if snippet.pmid == document.pmid}
     marks = _Marks(_marks(answer, document, "title"), _marks(answer, document, "abstract"))
     unfolded = shown_spans(document, chosen, ranked.sentence_scores)
-    return _shown(document, marks, asked, unfolded, rank, ranked.score)
+    return _show(document, marks, asked, unfolded, rank, ranked.score)
 
 
-def _shown(
+def _show(
     document: Document,
     marks: _Marks,
     asked: AskedWords | None,
@@ -168,13 +168,13 @@ def pieces(
     shown = [(begin, end)] if unfolded is None else unfolded
     return tuple(
         Piece(spans(text, first, last, set_parts), mark, folded)
-        for piece_begin, piece_end, mark in _marked(begin, end, marks)
-        for first, last, folded in _folded(piece_begin, piece_end, shown)
+        for piece_begin, piece_end, mark in _mark(begin, end, marks)
+        for first, last, folded in _fold(piece_begin, piece_end, shown)
         if first < last
     )
 
 
-def _marked(begin: int, end: int, marks: Sequence[Mark]) -> Iterator[tuple[int, int, Mark | None]]:
+def _mark(begin: int, end: int, marks: Sequence[Mark]) -> Iterator[tuple[int, int, Mark | None]]:
     done = begin
     for mark in marks:
         first, last = max(mark.begin, done), min(mark.end, end)
@@ -185,7 +185,7 @@ def _marked(begin: int, end: int, marks: Sequence[Mark]) -> Iterator[tuple[int, 
     yield done, end, None
 
 
-def _folded(begin: int, end: int, unfolded: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
+def _fold(begin: int, end: int, unfolded: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
     done = begin
     for shown_begin, shown_end in unfolded:
         first, last = max(shown_begin, done), min(shown_end, end)

@@ -5,7 +5,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bioqa.app.answers.service import Service
-from bioqa.app.http.errors import MEDIA_TYPE, Problem, unexpected
+from bioqa.app.http.errors import MEDIA_TYPE, Problem, respond_unexpected
 from bioqa.app.web.form import SHORT
 from bioqa.app.web.pages import page
 
@@ -102,7 +102,7 @@ class ProblemPages:
         except Exception as error:
             # Starlette answers unexpected errors outside of all middleware, too late for a page.
             if not presenting.begun:
-                response = await unexpected(request, error)
+                response = await respond_unexpected(request, error)
                 await response(scope, receive, presenting)
             raise
         return None

@@ -53,7 +53,7 @@ async def counts(request: Request, asked: SearchFormQuery, service: CurrentServi
     if asked.q is None:
         raise FieldError("q", "is missing")
     # One candidate: nothing is ranked.
-    alone = asked.changed(max_documents=1, max_snippets=0, candidates=1, facets=True, offset=0)
+    alone = asked.with_changes(max_documents=1, max_snippets=0, candidates=1, facets=True, offset=0)
     answer = await while_connected(request, _answer(alone, asked.q, service))
     return page(
         request,
@@ -69,7 +69,7 @@ async def answer_as_bioasq(request: Request, asked: SearchFormQuery, service: Cu
     """Return the answer as a BioASQ submission of one question, with at most ten documents and snippets."""
     if asked.q is None:
         raise FieldError("q", "is missing")
-    fitting = asked.changed(
+    fitting = asked.with_changes(
         max_documents=min(asked.max_documents, MOST_DOCUMENTS),
         max_snippets=min(asked.max_snippets, MOST_SNIPPETS),
     )

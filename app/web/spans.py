@@ -12,7 +12,7 @@ TAGS = ("b", "i", "sub", "sup")
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """Something to set otherwise: ``text[begin:end]``. ``kind`` is a tag, or ``ASKED``."""
 
     begin: int
@@ -24,14 +24,14 @@ ASKED = "asked"
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     text: str
     asked: bool = False
     """A word of the question."""
     tags: tuple[str, ...] = ()
 
 
-def spans(text: str, begin: int, end: int, parts: Iterable[Part]) -> tuple[Span, ...]:
+def spans(text: str, begin: int, end: int, parts: Iterable[TextPart]) -> tuple[TextSpan, ...]:
     """Split ``text[begin:end]`` at the bounds of parts, which may overlap and extend beyond."""
     changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for part in parts:
@@ -42,12 +42,12 @@ def spans(text: str, begin: int, end: int, parts: Iterable[Part]) -> tuple[Span,
     return tuple(_spans(text, begin, end, changes))
 
 
-def _spans(text: str, begin: int, end: int, changes: dict[int, Counter[str]]) -> Iterator[Span]:
+def _spans(text: str, begin: int, end: int, changes: dict[int, Counter[str]]) -> Iterator[TextSpan]:
     set_in: Counter[str] = Counter()
     done = begin
     for position in sorted({*changes, end}):
         if position > done:
-            yield Span(text[done:position], set_in[ASKED] > 0, tuple(t for t in TAGS if set_in[t] > 0))
+            yield TextSpan(text[done:position], set_in[ASKED] > 0, tuple(t for t in TAGS if set_in[t] > 0))
             done = position
         set_in.update(changes.get(position, {}))
 
@@ -61,12 +61,14 @@ class AskedWords:
 
         self._stem = stem
         self._stems = {stem(term) for text in texts for term in terms(text) if len(term) > 1} - {""}
-        self._initials = {each[0] for each in self._stems}
+        self._initials = {stem[0] for stem in self._stems}
 
-    def in_text(self, text: str) -> Sequence[Part]:
+    def in_text(self, text: str) -> Sequence[TextPart]:
         """Where they occur in a text, in order."""
-        return [Part(*word.span(), ASKED) for word in _WORD.finditer(text) if self._asked(word[0].lower())]
+        return [
+            TextPart(*word.span(), ASKED) for word in _WORD.finditer(text) if self._is_asked(word[0].lower())
+        ]
 
-    def _asked(self, word: str) -> bool:
+    def _is_asked(self, word: str) -> bool:
         # Stemming changes only the ends of words, and is slow.
         return word[:1] in self._initials and self._stem(word) in self._stems

@@ -20,12 +20,12 @@ from bioqa.system.errors import BioqaError
 from bioqa.system.plain import require_plain
 
 CHECKSUM = "crc32"
-"""Of the content, among the facts, in hexadecimal."""
+"""The fact that holds the content's checksum, in hexadecimal."""
 
 _CHUNK = 1 << 20
 
 HEADER_BYTES = 4096
-"""Of a file written here: the header's length, and the header, filled up with spaces."""
+"""The beginning of a file written here: the header's length, and the header, filled up with spaces."""
 
 Array = npt.NDArray[Any]
 

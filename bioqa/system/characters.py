@@ -27,7 +27,9 @@ MARKS = r"[\u0300-\u036F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206
 """The commoner ones of the characters that are dropped, as a class of Java's regular expressions."""
 
 _GREEK_ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff]")
-_UNUSUAL = re.compile("|".join(each.pattern for each in (_TYPOGRAPHIC, _INVISIBLE, _MARKS, _GREEK_ACCENTED)))
+_UNUSUAL = re.compile(
+    "|".join(pattern.pattern for pattern in (_TYPOGRAPHIC, _INVISIBLE, _MARKS, _GREEK_ACCENTED))
+)
 """What is left of such characters after NFKC."""
 
 _OTHERWISE = re.compile(
@@ -45,16 +47,16 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "ignore").decode()
 
 
-def normalised(text: str) -> str:
+def normalise(text: str) -> str:
     """The text in one form; its offsets are not those of the original."""
     if text.isascii():
         return text
     return _UNUSUAL.sub(_usual, unicodedata.normalize("NFKC", _TYPOGRAPHIC.sub(_usual, text)))
 
 
-def _usual(found: re.Match[str]) -> str:
+def _usual(match: re.Match[str]) -> str:
     """What one character becomes."""
-    character = found.group()
+    character = match.group()
     if (plain := _PLAIN.get(character)) is not None:
         return plain
     return unicodedata.normalize("NFD", character)[0] if _GREEK_ACCENTED.match(character) else ""
@@ -65,12 +67,12 @@ def strings_otherwise(text: str) -> str:
     by spaces; usually empty."""
     if text.isascii() or not _OTHERWISE.search(text):
         return ""
-    found = [m.group() for m in _STRING.finditer(text) if _OTHERWISE.search(m.group())]
-    return " ".join(filter(None, map(normalised, found)))
+    match = [m.group() for m in _STRING.finditer(text) if _OTHERWISE.search(m.group())]
+    return " ".join(filter(None, map(normalise, match)))
 
 
 def in_other_forms() -> Iterator[tuple[str, str]]:
-    """Yield characters of two bytes, outside ASCII, with what ``normalised`` makes of them, for engines that
+    """Yield characters of two bytes, outside ASCII, with what ``normalise`` makes of them, for engines that
     have only a list: those that their folding of accents leaves as they are."""
     for code in (
         0xB5,
@@ -80,9 +82,9 @@ def in_other_forms() -> Iterator[tuple[str, str]]:
         *range(0x2100, 0x2180),
     ):
         character = chr(code)
-        made = normalised(character)
-        if made != character and made.strip() and made.isalnum():
-            yield character, made
+        parts = normalise(character)
+        if parts != character and parts.strip() and parts.isalnum():
+            yield character, parts
 
 
 GREEK = {

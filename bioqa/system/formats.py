@@ -30,7 +30,7 @@ class TooLarge(BioqaError):
     """A packed file unpacks to more than is allowed."""
 
 
-def unpacked(raw: bytes, name: str, most: int) -> bytes:
+def unpack(raw: bytes, name: str, most: int) -> bytes:
     """Every member of a gzip file; zero bytes may follow, as tapes and object stores add them (RFC 1952).
 
     Raises TooLarge, after no more than ``most`` bytes, and BioqaError for a broken file.

@@ -10,8 +10,8 @@ from bioqa.system.errors import BioqaError
 
 def home() -> Path | None:
     """None if there is no ``HOME`` and the user's id is in no password file."""
-    found = os.path.expanduser("~")  # noqa: PTH111  # Path.home() raises
-    return None if found in ("~", "") else Path(found)
+    folder = os.path.expanduser("~")  # noqa: PTH111  # Path.home() raises
+    return None if folder in ("~", "") else Path(folder)
 
 
 def expand_home(path: str) -> str:

@@ -11,7 +11,7 @@ from typing import BinaryIO, NoReturn
 
 from bioqa.system.access import keep_access
 from bioqa.system.errors import BioqaError
-from bioqa.system.formats import GZIP_MAGIC, refuse_packed, unpacked
+from bioqa.system.formats import GZIP_MAGIC, refuse_packed, unpack
 
 MOST_BYTES = 4_000_000_000
 """To which a gzip file may unpack: no file of questions or answers comes near, but a gzip bomb does."""
@@ -33,7 +33,7 @@ def read_bytes(path: str | Path) -> bytes:
     standard input. Raises BioqaError, naming the file, also for other packed files."""
     try:
         raw = _read_standard_input() if str(path) == STANDARD else Path(path).read_bytes()
-        content = unpacked(raw, str(path), MOST_BYTES) if raw.startswith(GZIP_MAGIC) else raw
+        content = unpack(raw, str(path), MOST_BYTES) if raw.startswith(GZIP_MAGIC) else raw
         refuse_packed(content, str(path))
         return content
     except OSError as error:
@@ -135,15 +135,15 @@ def has_lone_surrogate(text: str) -> bool:
     return False
 
 
-def shortened(text: str, most: int = 200) -> str:
+def shorten(text: str, most: int = 200) -> str:
     """Cut a text that comes from outside, such as an id, before a message repeats it."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def shown(value: object) -> str:
+def show(value: object) -> str:
     """Format a JSON value for an error message, as JSON and shortened."""
     if isinstance(value, str):
-        return json.dumps(shortened(value, 80))
+        return json.dumps(shorten(value, 80))
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     if isinstance(value, int):

@@ -103,16 +103,16 @@ def send(stream: IO[bytes], message: object) -> None:
 
 def receive(stream: IO[bytes]) -> Any:
     """Raises EOFError at the end, also if it comes in the middle of a message."""
-    return unpacked(receive_packed(stream))
+    return unpack(receive_packed(stream))
 
 
 def receive_packed(stream: IO[bytes]) -> bytes:
-    """A message that is still to be ``unpacked``. Raises EOFError as ``receive`` does."""
+    """A message that is still to be ``unpack``. Raises EOFError as ``receive`` does."""
     (length,) = _LENGTH.unpack(_exactly(_LENGTH.size, stream))
     return _exactly(length, stream)
 
 
-def unpacked(message: bytes) -> Any:
+def unpack(message: bytes) -> Any:
     return pickle.loads(message)  # noqa: S301  # this program wrote it
 
 

@@ -32,8 +32,8 @@ def proxy_of(url: str) -> str | None:
         usable = False
     if not usable:
         raise BioqaError(
-            f"{parts.scheme.upper()}_PROXY or ALL_PROXY holds {shown(found)!r}, which is no proxy's address: "
-            "http://host:3128 is expected; NO_PROXY names hosts that are asked directly"
+            f"{parts.scheme.upper()}_PROXY or ALL_PROXY holds {hide_secret(found)!r}, which is no proxy's "
+            "address: http://host:3128 is expected; NO_PROXY names hosts that are asked directly"
         )
     return proxy
 
@@ -47,7 +47,7 @@ def is_http(url: str) -> bool:
         return False
 
 
-def shown(proxy: str) -> str:
+def hide_secret(proxy: str) -> str:
     """A proxy's address without user and password."""
     scheme, separator, rest = proxy.rpartition("://")
     return scheme + separator + rest.rpartition("@")[2]

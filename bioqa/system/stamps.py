@@ -19,7 +19,7 @@ class Stamp(NamedTuple):
     written_ns: int
     """Since 1970, as the next."""
     changed_ns: int
-    """Of anything: a file may become readable, or not, without a change of the others."""
+    """When anything of it was changed: a file may become readable, or not, without a change of the others."""
 
 
 def stamp_of(path: Path) -> Stamp | None:

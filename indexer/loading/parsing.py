@@ -60,26 +60,26 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Refusal:
     """Last message of a file of which nothing may be kept."""
 
     reason: str
 
 
-Message = Started | EncodedEvents | Parsed | Refused
+Message = Started | EncodedEvents | Parsed | Refusal
 
 
 class ParserPool:
     """Parses ``paths`` in up to ``workers`` processes; none is started if there are no paths.
 
     ``whole_files``: events of a file are sent only once it was parsed to its end, so never before
-    ``Refused``.
+    ``Refusal``.
     """
 
     def __init__(self, paths: Sequence[Path], joiner: str, workers: int, whole_files: bool = False) -> None:
         workers = min(workers, len(paths))
         self._paths = paths
-        self._parsers = [_Parser(paths[w::workers], joiner, whole_files) for w in range(workers)]
+        self._parsers = [_ParsingProcess(paths[w::workers], joiner, whole_files) for w in range(workers)]
 
     def __enter__(self) -> Self:
         return self
@@ -96,16 +96,16 @@ class ParserPool:
             yield _messages(self._parsers[number % len(self._parsers)], path)
 
 
-def _messages(parser: "_Parser", path: Path) -> Iterator[Message]:
-    """Yield messages up to ``Parsed`` or ``Refused``. Raises ``BioqaError`` if the process died."""
+def _messages(parser: "_ParsingProcess", path: Path) -> Iterator[Message]:
+    """Yield messages up to ``Parsed`` or ``Refusal``. Raises ``BioqaError`` if the process died."""
     while True:
         message = parser.next(path)
         yield message
-        if isinstance(message, Parsed | Refused):
+        if isinstance(message, Parsed | Refusal):
             return
 
 
-class _Parser:
+class _ParsingProcess:
     """A worker process."""
 
     def __init__(self, paths: Sequence[Path], joiner: str, whole_files: bool) -> None:
@@ -123,7 +123,7 @@ class _Parser:
                 f"the process that parsed {path} ended with code {self._child.process.wait()}; "
                 "run it again to resume (with fewer workers if memory was short)"
             )
-        message: Message = processes.unpacked(packed)
+        message: Message = processes.unpack(packed)
         return message
 
     def stop(self) -> None:
@@ -164,12 +164,12 @@ def serve() -> None:
 def _send_whole(path: Path, messages: Iterator[Message], stream: IO[bytes]) -> None:
     first = next(messages)
     processes.send(stream, first)
-    if isinstance(first, Refused):
+    if isinstance(first, Refusal):
         return
     try:
-        spool, last = _spooled(messages)
+        spool, last = _spool(messages)
     except OSError as error:
-        processes.send(stream, Refused(f"{path}: cannot be kept in {tempfile.gettempdir()}: {error}"))
+        processes.send(stream, Refusal(f"{path}: cannot be kept in {tempfile.gettempdir()}: {error}"))
         return
     with spool:
         if isinstance(last, Parsed):
@@ -177,11 +177,11 @@ def _send_whole(path: Path, messages: Iterator[Message], stream: IO[bytes]) -> N
     processes.send(stream, last)
 
 
-def _spooled(messages: Iterator[Message]) -> tuple[IO[bytes], Message]:
+def _spool(messages: Iterator[Message]) -> tuple[IO[bytes], Message]:
     """Send all messages except the last to a file on disk. Raises ``OSError`` if the disk is full."""
     spool = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
-        last: Message = Refused("")
+        last: Message = Refusal("")
         for message in messages:
             last = message
             if isinstance(message, EncodedEvents):
@@ -204,4 +204,4 @@ def parse(path: Path, joiner: str) -> Iterator[Message]:
             yield EncodedEvents(encoded, file.position)
         yield Parsed(dict(file.skipped), dict(file.rejected))
     except (MedlineError, OSError) as error:
-        yield Refused(str(error))
+        yield Refusal(str(error))

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from bioqa.indexer.loading.folder_target import FolderTarget
 from bioqa.indexer.loading.ledger import LoadedFile, order
-from bioqa.indexer.loading.parsing import EncodedEvents, Message, Parsed, ParserPool, Refused, Started
+from bioqa.indexer.loading.parsing import EncodedEvents, Message, Parsed, ParserPool, Refusal, Started
 from bioqa.indexer.loading.sequence import Step, candidates, steps, waits_for, with_waits
 from bioqa.indexer.loading.target import LoadTarget
 from bioqa.indexer.medline.xmlfile import folder_given
@@ -113,7 +113,7 @@ def load(
             target: LoadTarget = stack.enter_context(closing(FolderTarget(where, joiner)))
         else:
             target = where
-        run = _Run(target, steps(files, target.loaded, target.orders_itself, workers), workers, progress)
+        run = _Loading(target, steps(files, target.loaded, target.orders_itself, workers), workers, progress)
         run.go(stack, stop_at_refused)
         if finish:
             target.finish()
@@ -136,7 +136,7 @@ def require_files(files: Sequence[Path]) -> None:
             )
 
 
-class _Run:
+class _Loading:
     def __init__(
         self,
         target: LoadTarget,
@@ -181,7 +181,7 @@ class _Run:
         if self._target.orders_itself:
             broken = self._broken(candidates(self._steps, self._target.loaded), stack)
             self._steps = with_waits(self._steps, self._target.loaded, broken)
-        new = self._parsed([s for s in self._steps if s.entry is None and not s.refused], stack)
+        new = self._parse([s for s in self._steps if s.entry is None and not s.refused], stack)
         loaded: Iterator[Iterator[Message]] | None = None
         for position, step in enumerate(self._steps):
             if step.refused:
@@ -190,7 +190,7 @@ class _Run:
                 self._load(position, next(new))
             elif self._must_reapply and position <= self._last_reapplied and _can_reapply(step):
                 if loaded is None:  # only now: in most runs no file is late
-                    loaded = self._parsed([s for s in self._steps[position:] if _can_reapply(s)], stack)
+                    loaded = self._parse([s for s in self._steps[position:] if _can_reapply(s)], stack)
                 self._reapply(position, next(loaded))
             else:
                 self._known.append(step.name)
@@ -203,7 +203,7 @@ class _Run:
         for entry in self._pending:  # stopped before all their successors were applied again
             self._loaded.remove(entry)
 
-    def _parsed(self, steps: Sequence[Step], stack: ExitStack) -> Iterator[Iterator[Message]]:
+    def _parse(self, steps: Sequence[Step], stack: ExitStack) -> Iterator[Iterator[Message]]:
         target = self._target
         paths = [step.path for step in steps]
         pool = ParserPool(paths, target.joiner, self._workers, target.whole_files)
@@ -212,9 +212,9 @@ class _Run:
     def _broken(self, steps: Sequence[Step], stack: ExitStack) -> dict[str, str]:
         """Parse files without writing them. Returns the names of those that are refused, with the reasons."""
         broken = {}
-        for step, messages in zip(steps, self._parsed(steps, stack), strict=True):
+        for step, messages in zip(steps, self._parse(steps, stack), strict=True):
             for message in messages:
-                if isinstance(message, Refused):
+                if isinstance(message, Refusal):
                     broken[step.name] = message.reason
         return broken
 
@@ -228,7 +228,7 @@ class _Run:
             self._known.append(step.name)
             return
         end = self._write(position, started, messages)
-        if isinstance(end, Refused):
+        if isinstance(end, Refusal):
             self._refuse(step, end.reason)
             return
         assert isinstance(started, Started)
@@ -247,14 +247,14 @@ class _Run:
         started = next(messages)
         same = isinstance(started, Started) and step.entry is not None and started.md5 == step.entry.md5
         end = self._write(position, started, messages) if same else None
-        if end is None or isinstance(end, Refused):
+        if end is None or isinstance(end, Refusal):
             raise BioqaError(f"{step.path} was changed while files were being loaded; run it again")
         self._list_rejections(step.name, end[1].rejected)
         self._repeated.append(step.name)
 
     def _write(
         self, position: int, started: Message, messages: Iterator[Message]
-    ) -> tuple[Parsed, Applied] | Refused:
+    ) -> tuple[Parsed, Applied] | Refusal:
         """Write and commit a file. If it is refused, nothing of it is kept."""
         step = self._steps[position]
         written = 0
@@ -277,7 +277,7 @@ class _Run:
                     f"{step.path}: {written} events were written, and the index accounts for {applied.events}"
                 )
             return end, applied
-        assert isinstance(end, Refused)
+        assert isinstance(end, Refusal)
         if not self._target.whole_files:
             self._target.rollback()
         return end

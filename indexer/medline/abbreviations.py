@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bioqa.system.characters import normalised
+from bioqa.system.characters import normalise
 
 MAX_CHARACTERS = 120
 """Looked at before the parenthesis."""
@@ -30,12 +30,12 @@ def definitions(text: str) -> Iterator[Abbreviation]:
     """Yield the abbreviations that a text defines, in order."""
     if "(" not in text:
         return
-    text = normalised(text)
-    for found in _DEFINED.finditer(text):
-        short = found.group(1)
+    text = normalise(text)
+    for match in _DEFINED.finditer(text):
+        short = match.group(1)
         if short.islower() or short[-1] == "-":
             continue
-        before = text[max(0, found.start() - MAX_CHARACTERS) : found.start()].rstrip().lower()
+        before = text[max(0, match.start() - MAX_CHARACTERS) : match.start()].rstrip().lower()
         long = _long_form(short.lower(), before)
         if (
             len(long) >= len(short) + 2

@@ -34,18 +34,18 @@ _PART_OF_YEAR = re.compile(r"\b([1-4])(?:st|nd|rd|th)[ -]+(quart|trimest|half)",
 @lru_cache(maxsize=1 << 12)
 def parse_date(year: str, month: str = "", day: str = "", season: str = "") -> PartialDate | None:
     """Parse the elements Year, Month, Day and Season; a missing element is ""."""
-    if not (found := _YEAR.search(year)):
+    if not (match := _YEAR.search(year)):
         return None
     number = month_number(month)
     if number is None:
         return (
-            _in_words(int(found[1]), season) or _in_words(int(found[1]), month) or PartialDate(int(found[1]))
+            _in_words(int(match[1]), season) or _in_words(int(match[1]), month) or PartialDate(int(match[1]))
         )
     if len(words := _WORD.findall(month.lower())) > 1 or SEASONS.keys() & words:
-        return _in_words(int(found[1]), month)
+        return _in_words(int(match[1]), month)
     # A day without a month is meaningless.
-    known = _DAY.fullmatch(day) and _is_real(int(found[1]), number, int(day))
-    return PartialDate(int(found[1]), number, int(day) if known else None)
+    is_day = _DAY.fullmatch(day) and _is_real(int(match[1]), number, int(day))
+    return PartialDate(int(match[1]), number, int(day) if is_day else None)
 
 
 def _in_words(year: int, part: str) -> PartialDate | None:
@@ -56,12 +56,12 @@ def _in_words(year: int, part: str) -> PartialDate | None:
 @lru_cache(maxsize=1 << 12)
 def parse_medline_date(text: str) -> PartialDate | None:
     """Parse the first date in a MedlineDate: "1998 Dec-1999 Jan", "Summer 1987", "2000 Jul 31-Aug 6"."""
-    if not (found := _YEAR.search(text)):
+    if not (match := _YEAR.search(text)):
         return None
-    first = _first(text, found)
+    first = _first(text, match)
     if str(first) == text:
         return first
-    return PartialDate(first.year, first.month, first.day, text, _last_day(text, found, first))
+    return PartialDate(first.year, first.month, first.day, text, _last_day(text, match, first))
 
 
 def _first(text: str, found: re.Match[str]) -> PartialDate:
@@ -79,17 +79,17 @@ def _first(text: str, found: re.Match[str]) -> PartialDate:
     return PartialDate(year)
 
 
-def _last_day(text: str, found: re.Match[str], first: PartialDate) -> date:
+def _last_day(text: str, match: re.Match[str], first: PartialDate) -> date:
     """The last day that agrees with a text; the end of its last year if no month or season of it is named."""
-    *_, last = _YEAR.finditer(text, found.start())
+    *_, last = _YEAR.finditer(text, match.start())
     year, end = int(last[1]), last.end()
     if (short := _SHORT_YEAR.match(text, end)) and year < year - year % 100 + int(short[1]) <= 2100:
         year, end = year - year % 100 + int(short[1]), short.end()
     until = _last_in(year, text[end:])
-    if until is None and last.start() > found.start():
-        until = _last_in(year, text[found.end() : last.start()].rpartition("-")[2])
+    if until is None and last.start() > match.start():
+        until = _last_in(year, text[match.end() : last.start()].rpartition("-")[2])
     elif until is None:
-        until = _last_in(year, text[: found.start()])
+        until = _last_in(year, text[: match.start()])
     return until if until is not None and until >= first.earliest else date(year, 12, 31)
 
 

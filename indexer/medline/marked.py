@@ -11,7 +11,7 @@ from lxml import etree
 
 from bioqa.bioasq.domain import Section
 from bioqa.bioasq.metadata import Markup
-from bioqa.indexer.medline.xmlfile import XML_SPACE, collapsed, text_of
+from bioqa.indexer.medline.xmlfile import XML_SPACE, collapse, text_of
 
 Tag = Literal["sup", "sub", "i", "b"]
 
@@ -20,7 +20,7 @@ _SPACE = " \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TitleMark:
     """A span of a text, without white space at its ends."""
 
     begin: int
@@ -32,7 +32,7 @@ class Mark:
         return Markup(section, begin + self.begin, begin + self.end, self.tag)
 
 
-def marked_text_of(element: etree._Element | None) -> tuple[str, tuple[Mark, ...]]:
+def marked_text_of(element: etree._Element | None) -> tuple[str, tuple[TitleMark, ...]]:
     """Return the text below an element, as ``text_of``, and its marks in order, outer ones first."""
     if element is None or len(element) == 0:
         return text_of(element), ()
@@ -40,7 +40,7 @@ def marked_text_of(element: etree._Element | None) -> tuple[str, tuple[Mark, ...
     spans: list[tuple[int, int, Tag]] = []
     _collect(element, 0, pieces, spans)
     raw = "".join(pieces)
-    return collapsed(raw), _marks(raw, spans) if spans else ()
+    return collapse(raw), _marks(raw, spans) if spans else ()
 
 
 def _collect(
@@ -62,7 +62,7 @@ def _collect(
     return position
 
 
-def _marks(raw: str, spans: list[tuple[int, int, Tag]]) -> tuple[Mark, ...]:
+def _marks(raw: str, spans: list[tuple[int, int, Tag]]) -> tuple[TitleMark, ...]:
     """Move spans from the raw text to the collapsed one."""
     runs = [(run.end(), run.end() - run.start() - (run.start() > 0)) for run in XML_SPACE.finditer(raw)]
     ends, removed = [end for end, _ in runs], [0]
@@ -76,5 +76,5 @@ def _marks(raw: str, spans: list[tuple[int, int, Tag]]) -> tuple[Mark, ...]:
             # Both have a character that stays, so they are never within a run of white space.
             last = end - 1
             moved = begin - removed[bisect_right(ends, begin)]
-            marks.append(Mark(moved, last - removed[bisect_right(ends, last)] + 1, tag))
+            marks.append(TitleMark(moved, last - removed[bisect_right(ends, last)] + 1, tag))
     return tuple(marks)

@@ -13,7 +13,7 @@
 
 Values that a list has twice are taken once. No record is rejected for anything that is read here.
 
-The values are gathered as ``packed`` has them, because loading only stores them: making objects of them would
+The values are gathered as ``pack`` has them, because loading only stores them: making objects of them would
 take longer than reading them. Elements are visited once each, as every visit costs.
 """
 
@@ -26,7 +26,7 @@ from lxml import etree
 from bioqa.bioasq.metadata import RETRACTED_TYPE, Markup, Metadata, PartialDate
 from bioqa.indexer.medline.dates import parse_date, parse_medline_date
 from bioqa.indexer.medline.packed import PackedMetadata, date_values, markup_values, named_values
-from bioqa.indexer.medline.xmlfile import Children, child, collapsed, first, text_of
+from bioqa.indexer.medline.xmlfile import Children, child, collapse, first, text_of
 
 RETRACTED_UI = "D016441"
 """MeSH's number of the publication type of a retracted article, whatever its name."""
@@ -77,7 +77,7 @@ def metadata_of(
         ),
         substances=_substances(parts),
         languages=_distinct(text_of(language).lower() for language in article.get("Language", ())),
-        status=collapsed(status),
+        status=collapse(status),
         corrections=_corrections(first(parts, "CommentsCorrectionsList")),
         vernacular_title=text_of(first(article, "VernacularTitle")),
         markup=markup_values(markup),
@@ -97,11 +97,11 @@ def date_of(element: etree._Element | None) -> PartialDate | None:
 
 def _fields(element: etree._Element | None, tags: Sequence[str]) -> dict[str, etree._Element]:
     """The first of each of these elements below ``element``."""
-    found: dict[str, etree._Element] = {}
-    for each in () if element is None else element.iter(*tags):
-        tag: Any = each.tag
-        found.setdefault(tag, each)
-    return found
+    values: dict[str, etree._Element] = {}
+    for below in () if element is None else element.iter(*tags):
+        tag: Any = below.tag
+        values.setdefault(tag, below)
+    return values
 
 
 def _distinct(values: Iterable[str]) -> list[str]:
@@ -109,22 +109,22 @@ def _distinct(values: Iterable[str]) -> list[str]:
 
 
 def _authors(authors: etree._Element | None) -> list[list[str]]:
-    found: list[list[str]] = []
+    values: list[list[str]] = []
     author: list[str] = []
     for element in () if authors is None else authors.iter(*_IN_AUTHORS):
         tag: Any = element.tag
         if tag == "Author":
             author = [""] * (_ORCID_AT + 1)
             if element.get("ValidYN") != "N":
-                found.append(author)
+                values.append(author)
         elif tag != "Identifier":
             author[_NAMES[tag]] = text_of(element)
         elif element.get("Source") == "ORCID":
             author[_ORCID_AT] = author[_ORCID_AT] or _orcid(text_of(element))
-    return [_named(author) for author in found if author[0] or author[1] or author[4]]
+    return [_name_author(author) for author in values if author[0] or author[1] or author[4]]
 
 
-def _named(author: list[str]) -> list[str]:
+def _name_author(author: list[str]) -> list[str]:
     if not author[2].isalpha():
         author[2] = author[2].replace(".", "") or "".join(word[0] for word in _WORD.findall(author[1]))
     while not author[-1]:
@@ -134,14 +134,14 @@ def _named(author: list[str]) -> list[str]:
 
 def _orcid(text: str) -> str:
     """An ORCID iD in its usual form; "" if the text has none, or one with a wrong check digit (ISO 7064)."""
-    if not (found := _ORCID.search(text)):
+    if not (values := _ORCID.search(text)):
         return ""
-    digits = "".join(found.groups()).upper()
+    digits = "".join(values.groups()).upper()
     total = 0
     for digit in digits[:-1]:
         total = 2 * (total + int(digit))
     check = (12 - total % 11) % 11
-    return "-".join(found.groups()).upper() if digits[-1] == "0123456789X"[check] else ""
+    return "-".join(values.groups()).upper() if digits[-1] == "0123456789X"[check] else ""
 
 
 def _journal(journal: dict[str, etree._Element], catalogue: dict[str, etree._Element]) -> list[str]:
@@ -157,10 +157,10 @@ def _journal(journal: dict[str, etree._Element], catalogue: dict[str, etree._Ele
 
 def _issn(issue: etree._Element | None, linking: etree._Element | None) -> tuple[str, str]:
     """The ISSN and its kind."""
-    if issue is not None and (found := text_of(issue)):
-        return found, issue.get("IssnType", "")
-    found = text_of(linking)
-    return found, "Linking" if found else ""
+    if issue is not None and (values := text_of(issue)):
+        return values, issue.get("IssnType", "")
+    values = text_of(linking)
+    return values, "Linking" if values else ""
 
 
 def _pages(pagination: etree._Element | None) -> str:
@@ -173,8 +173,8 @@ def _pages(pagination: etree._Element | None) -> str:
 
 def _electronic(dates: Iterable[etree._Element]) -> PartialDate | None:
     for element in dates:
-        if element.get("DateType", "Electronic") == "Electronic" and (found := date_of(element)):
-            return found
+        if element.get("DateType", "Electronic") == "Electronic" and (values := date_of(element)):
+            return values
     return None
 
 
@@ -183,13 +183,13 @@ _FORMS = {"doi": _DOI, "pmc": _PMCID}
 
 def _identifiers(data: etree._Element | None) -> dict[str, str]:
     """The DOI and the PMCID of the article itself."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     identifiers = child(data, "ArticleIdList")
     for element in () if identifiers is None else identifiers:
         kind = element.get("IdType", "")
         if kind in _FORMS and (matched := _FORMS[kind].search(text_of(element))):
-            found.setdefault(kind, matched[0])
-    return found
+            values.setdefault(kind, matched[0])
+    return values
 
 
 def _doi(locations: Iterable[etree._Element]) -> str:
@@ -197,9 +197,9 @@ def _doi(locations: Iterable[etree._Element]) -> str:
         if (
             element.get("EIdType") == "doi"
             and element.get("ValidYN") != "N"
-            and (found := _DOI.search(text_of(element)))
+            and (values := _DOI.search(text_of(element)))
         ):
-            return found[0]
+            return values[0]
     return ""
 
 
@@ -211,17 +211,17 @@ def _types(types: etree._Element | None) -> list[str]:
 
 
 def _headings(headings: etree._Element | None) -> list[list[Any]]:
-    found: list[list[Any]] = []
+    values: list[list[Any]] = []
     heading: list[Any] = []
     for element in () if headings is None else headings.iter("DescriptorName", "QualifierName"):
         name, major = text_of(element), int(element.get("MajorTopicYN") == "Y")
         if element.tag == "DescriptorName":
             heading = [name, element.get("UI", ""), major]
             if name:
-                found.append(heading)
+                values.append(heading)
         elif name:
             heading += (name, major)
-    return found
+    return values
 
 
 def _substances(parts: Children) -> list[str]:
@@ -232,9 +232,9 @@ def _substances(parts: Children) -> list[str]:
 
 
 def _corrections(corrections: etree._Element | None) -> list[list[str]]:
-    found = []
+    values = []
     for element in () if corrections is None else corrections:
         kind = element.get("RefType", "")
         if kind and kind != REFERENCE:
-            found.append([kind, text_of(child(element, "PMID")), text_of(child(element, "RefSource"))])
-    return found
+            values.append([kind, text_of(child(element, "PMID")), text_of(child(element, "RefSource"))])
+    return values

@@ -56,7 +56,7 @@ class PackedMetadata(Metadata):
     @classmethod
     def of_values(cls, values: Values) -> "PackedMetadata":
         """``values`` as the reader gathers them; they must not be changed afterwards."""
-        return _with(cls, "_values", _checked(values))
+        return _with(cls, "_values", _check(values))
 
     @classmethod
     def of_bytes(cls, packed: bytes) -> "PackedMetadata":
@@ -67,7 +67,7 @@ class PackedMetadata(Metadata):
         if name == "_values":
             value: Any = _values(self._packed)
         elif name in _UNPACK:
-            value = _unpacked(name, self._values)
+            value = _unpack(name, self._values)
         else:
             # Also "_packed", if the values were not packed yet.
             raise AttributeError(name)
@@ -84,21 +84,21 @@ class PackedMetadata(Metadata):
         return hash(tuple(getattr(self, name) for name in _UNPACK))
 
     def __reduce__(self) -> tuple[Callable[[bytes], Metadata], tuple[bytes]]:
-        return unpacked, (packed(self),)
+        return unpack, (pack(self),)
 
 
-def packed(metadata: Metadata) -> bytes:
+def pack(metadata: Metadata) -> bytes:
     """Pack metadata for an index, or to be sent; empty for none."""
     if metadata is NO_METADATA:
         return b""
-    if isinstance(metadata, PackedMetadata) and (found := getattr(metadata, "_packed", None)) is not None:
-        return bytes(found)
+    if isinstance(metadata, PackedMetadata) and (values := getattr(metadata, "_packed", None)) is not None:
+        return bytes(values)
     text = json.dumps(packed_values(metadata), ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass")  # half a character is reported when it is looked at
 
 
-def unpacked(data: bytes) -> Metadata:
-    """The inverse of ``packed``; what is damaged is noticed when it is looked at."""
+def unpack(data: bytes) -> Metadata:
+    """The inverse of ``pack``; what is damaged is noticed when it is looked at."""
     return PackedMetadata.of_bytes(data) if data else NO_METADATA
 
 
@@ -109,12 +109,12 @@ def named_values(**values: Any) -> Values:
 
 def packed_values(metadata: Metadata) -> Values:
     """The plain lists of metadata, which must not be changed."""
-    if isinstance(metadata, PackedMetadata) and (found := getattr(metadata, "_values", None)) is not None:
-        return list(found)
+    if isinstance(metadata, PackedMetadata) and (values := getattr(metadata, "_values", None)) is not None:
+        return list(values)
     return [pack(getattr(metadata, name)) for name, pack in _PACK.items()]
 
 
-class Summary(NamedTuple):
+class RecordSummary(NamedTuple):
     """What a record is counted by."""
 
     types: frozenset[str]
@@ -126,10 +126,10 @@ class Summary(NamedTuple):
     retracted: bool
 
 
-_NOTHING = Summary(frozenset(), frozenset(), "", frozenset(), "", False)
+_NOTHING = RecordSummary(frozenset(), frozenset(), "", frozenset(), "", False)
 
 
-def summary(metadata: Metadata) -> Summary:
+def summary(metadata: Metadata) -> RecordSummary:
     """Read what a record is counted by, without making its objects: that takes half the time.
 
     Raises ``DamagedMetadata``."""
@@ -139,7 +139,7 @@ def summary(metadata: Metadata) -> Summary:
     try:
         types, languages, journal, headings, pmcid, corrections = _summarised(values)
         _texts([*types, *languages, *journal[:1], *(row[0] for row in headings), pmcid])
-        return Summary(
+        return RecordSummary(
             frozenset(types),
             frozenset(languages),
             journal[0] if journal else "",
@@ -148,7 +148,7 @@ def summary(metadata: Metadata) -> Summary:
             RETRACTED_TYPE in types or any(row[0] in RETRACTED_KINDS for row in corrections),
         )
     except (ValueError, LookupError, TypeError) as error:
-        raise _damaged(error) from error
+        raise _damage(error) from error
 
 
 def _plain(metadata: Metadata) -> Values:
@@ -175,34 +175,34 @@ def markup_values(markup: Sequence[Markup]) -> list[list[Any]]:
 
 
 def _with(cls: type[PackedMetadata], name: str, value: object) -> PackedMetadata:
-    made = cls.__new__(cls)
-    object.__setattr__(made, name, value)
-    return made
+    packed = cls.__new__(cls)
+    object.__setattr__(packed, name, value)
+    return packed
 
 
 def _values(data: bytes) -> Values:
     try:
         values = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _damaged(error) from error
-    return _checked(values)
+        raise _damage(error) from error
+    return _check(values)
 
 
-def _checked(values: object) -> Values:
+def _check(values: object) -> Values:
     if not isinstance(values, list) or len(values) != len(_UNPACK):
-        raise _damaged("not the fields that were expected")
+        raise _damage("not the fields that were expected")
     return values
 
 
-def _unpacked(name: str, values: Values) -> Any:
+def _unpack(name: str, values: Values) -> Any:
     position, unpack = _UNPACK[name]
     try:
         return unpack(values[position])
     except (ValueError, LookupError, TypeError, OverflowError) as error:
-        raise _damaged(error) from error
+        raise _damage(error) from error
 
 
-def _damaged(cause: object) -> DamagedMetadata:
+def _damage(cause: object) -> DamagedMetadata:
     return DamagedMetadata(
         f"the metadata of a citation cannot be read ({str(cause)[:200]}): the index is damaged; "
         "restore it from a copy, or load the files into a new one"
@@ -216,7 +216,9 @@ def _short(values: list[Any]) -> list[Any]:
 
 
 def _heading_values(heading: Heading) -> list[Any]:
-    qualifiers = [value for each in heading.qualifiers for value in (each.name, int(each.major))]
+    qualifiers = [
+        value for qualifier in heading.qualifiers for value in (qualifier.name, int(qualifier.major))
+    ]
     return [heading.name, heading.ui, int(heading.major), *qualifiers]
 
 
@@ -275,7 +277,9 @@ def _headings(values: object) -> tuple[Heading, ...]:
 
 def _heading(name: str, ui: str, major: int, *qualifiers: Any) -> Heading:
     pairs = zip(qualifiers[::2], qualifiers[1::2], strict=True)
-    return Heading(name, ui, bool(major), tuple(Qualifier(each, bool(is_major)) for each, is_major in pairs))
+    return Heading(
+        name, ui, bool(major), tuple(Qualifier(qualifier, bool(is_major)) for qualifier, is_major in pairs)
+    )
 
 
 def _date(values: object) -> PartialDate | None:
@@ -324,7 +328,9 @@ _PACK: dict[str, Callable[[Any], Any]] = {
     "substances": list,
     "languages": list,
     "status": str,
-    "corrections": lambda corrections: [_short([each.kind, each.pmid, each.source]) for each in corrections],
+    "corrections": lambda corrections: [
+        _short([correction.kind, correction.pmid, correction.source]) for correction in corrections
+    ],
     "vernacular_title": str,
     "markup": markup_values,
 }

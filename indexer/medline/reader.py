@@ -28,10 +28,10 @@ from lxml import etree
 from bioqa.bioasq.domain import Document, Part
 from bioqa.bioasq.metadata import Markup, metadata_json
 from bioqa.indexer.medline.events import Delete, Event, Upsert
-from bioqa.indexer.medline.marked import Mark, marked_text_of
+from bioqa.indexer.medline.marked import TitleMark, marked_text_of
 from bioqa.indexer.medline.metadata import metadata_of
 from bioqa.indexer.medline.sentences import sentences_of
-from bioqa.indexer.medline.xmlfile import Children, child, children, collapsed, first, records, text_of
+from bioqa.indexer.medline.xmlfile import Children, child, children, collapse, first, records, text_of
 from bioqa.indexer.medline.xmlfile import MedlineError as MedlineError
 
 NOT_AVAILABLE = "[Not Available]."
@@ -170,7 +170,7 @@ def event_json(event: Event) -> dict[str, Any]:
     }
 
 
-def _title(article: Children) -> tuple[str, tuple[Mark, ...]]:
+def _title(article: Children) -> tuple[str, tuple[TitleMark, ...]]:
     title, marks = marked_text_of(first(article, "ArticleTitle"))
     if title in ("", NOT_AVAILABLE):
         vernacular, of_vernacular = marked_text_of(first(article, "VernacularTitle"))
@@ -179,16 +179,16 @@ def _title(article: Children) -> tuple[str, tuple[Mark, ...]]:
 
 
 def _abstract(article: Children, citation: Children, joiner: str) -> Abstract:
-    abstract = _joined(first(article, "Abstract"), joiner)
+    abstract = _join(first(article, "Abstract"), joiner)
     if abstract[0]:
         return abstract
     for other in citation.get("OtherAbstract", ()):
-        if other.get("Language", "eng") == "eng" and (abstract := _joined(other, joiner))[0]:
+        if other.get("Language", "eng") == "eng" and (abstract := _join(other, joiner))[0]:
             return abstract
     return "", (), ()
 
 
-def _joined(source: etree._Element | None, joiner: str) -> Abstract:
+def _join(source: etree._Element | None, joiner: str) -> Abstract:
     parts: list[Part] = []
     texts: list[str] = []
     markup: list[Markup] = []
@@ -197,7 +197,7 @@ def _joined(source: etree._Element | None, joiner: str) -> Abstract:
         text, marks = marked_text_of(element)
         if not text:
             continue
-        if label := collapsed(element.get("Label", "")):
+        if label := collapse(element.get("Label", "")):
             text = f"{label}: {text}"
         markup += [mark.within("abstract", begin + (len(label) + 2 if label else 0)) for mark in marks]
         parts.append(Part(label, begin, begin + len(text)))

@@ -52,23 +52,23 @@ def records(
     """
     if path.is_dir():
         raise MedlineError(folder_given(path))
-    with _opened(path) as plain:
-        counted = _Counted(plain)
+    with _open(path) as plain:
+        counted = _CountedStream(plain)
         try:
-            for record in _parsed(_unzipped(counted, path), path):
+            for record in _parse(_unzip(counted, path), path):
                 report_position(counted.position)
                 yield record
         except _BROKEN_GZIP as error:
             raise MedlineError(f"{path}, near byte {counted.position}: broken gzip: {error}") from error
         except etree.XMLSyntaxError as error:
-            raise MedlineError(f"{path}: {_explained(str(error.msg))}") from error
+            raise MedlineError(f"{path}: {_explain(str(error.msg))}") from error
 
 
 def folder_given(path: Path) -> str:
     return f"{path} is a folder; give its files: {path}/*.xml.gz"
 
 
-def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
+def _open(path: Path) -> AbstractContextManager[BinaryIO]:
     if str(path) != STANDARD:
         return path.open("rb")
     return nullcontext(
@@ -76,7 +76,7 @@ def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
     )  # None: closed before the start
 
 
-class _Counted(io.RawIOBase):
+class _CountedStream(io.RawIOBase):
     """A stream that cannot be rewound, such as a pipe: counts the bytes read, and can look ahead."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -102,7 +102,7 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-def _unzipped(plain: _Counted, path: Path) -> BinaryIO:
+def _unzip(plain: _CountedStream, path: Path) -> BinaryIO:
     head = plain.look_ahead(HEAD_BYTES)
     stream: Any = plain
     if head.startswith(GZIP_MAGIC):
@@ -119,7 +119,7 @@ def _refuse_packed(head: bytes, path: Path) -> None:
         raise MedlineError(str(error)) from error
 
 
-def _explained(message: str) -> str:
+def _explain(message: str) -> str:
     """Add to the parser's message what is behind a usual one."""
     if "XML declaration allowed only at the start" in message or "Extra content at the end" in message:
         return (
@@ -129,7 +129,7 @@ def _explained(message: str) -> str:
     return f"broken XML: {message}"
 
 
-def _parsed(stream: BinaryIO, path: Path) -> Iterator[etree._Element]:
+def _parse(stream: BinaryIO, path: Path) -> Iterator[etree._Element]:
     chunk = stream.read(CHUNK)
     _refuse_packed(chunk, path)
     name = _root_name(chunk, path)
@@ -170,7 +170,7 @@ def _refuse_fatal(parser: "etree.XMLPullParser[Any]", path: Path) -> None:
     """Raise for errors that lxml only logs: after an undeclared entity it goes on with the next chunk."""
     for error in parser.feed_error_log.filter_from_fatals():
         where = f"{error.message}, line {error.line}, column {error.column}"
-        raise MedlineError(f"{path}: {_explained(where)}")
+        raise MedlineError(f"{path}: {_explain(where)}")
 
 
 def _refuse_entities(record: etree._Element, path: Path) -> None:
@@ -233,16 +233,16 @@ Children = dict[str, list[etree._Element]]
 
 
 def children(element: etree._Element | None) -> Children:
-    found: Children = {}
+    children: Children = {}
     if element is not None:
-        for each in element:
-            tag: Any = each.tag  # a str, as no other kind of node is parsed
-            found.setdefault(tag, []).append(each)
-    return found
+        for child in element:
+            tag: Any = child.tag  # a str, as no other kind of node is parsed
+            children.setdefault(tag, []).append(child)
+    return children
 
 
-def first(found: Children, tag: str) -> etree._Element | None:
-    return found[tag][0] if tag in found else None
+def first(children: Children, tag: str) -> etree._Element | None:
+    return children[tag][0] if tag in children else None
 
 
 def text_of(element: etree._Element | None) -> str:
@@ -250,13 +250,13 @@ def text_of(element: etree._Element | None) -> str:
     if element is None:
         return ""
     if len(element):
-        return collapsed("".join(map(str, element.itertext())))
+        return collapse("".join(map(str, element.itertext())))
     text = element.text or ""
     # Most values are one word, and this test is the fastest.
-    return text if text.isalnum() else collapsed(text)
+    return text if text.isalnum() else collapse(text)
 
 
-def collapsed(text: str) -> str:
+def collapse(text: str) -> str:
     """Replace each run of XML white space by one space; U+00A0, U+2009 and the like are content."""
     # Most texts need no change; four substring searches are many times faster than one pattern.
     if "\n" in text or "  " in text or "\t" in text or "\r" in text:

@@ -73,12 +73,12 @@ class FolderShelf:
 
     def serving(self) -> Release | None:
         name = self._read()["serving"]
-        found = next((release for release in self.releases() if release.name == name), None)
-        if name is not None and found is None:
+        current = next((release for release in self.releases() if release.name == name), None)
+        if name is not None and current is None:
             raise BioqaError(
                 f"{self._folder / RELEASES_FILE} says that {name} serves, and there is no such folder"
             )
-        return found
+        return current
 
     def target(self, name: str, joiner: str) -> LoadTarget:
         if not (self._folder / RELEASES_FILE).exists():
@@ -121,7 +121,7 @@ class FolderShelf:
 class CurrentFolder:
     """The folder of the release that serves at ``path``, and whether another one serves since.
 
-    A running service calls ``moved`` before each question, which costs a single ``stat``.
+    A running service calls ``has_moved`` before each question, which costs a single ``stat``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -129,7 +129,7 @@ class CurrentFolder:
         self._seen = stamp_of(path / RELEASES_FILE)
         self.folder = current_folder(path)
 
-    def moved(self) -> bool:
+    def has_moved(self) -> bool:
         """Whether the list of releases has been written since."""
         return stamp_of(self._path / RELEASES_FILE) != self._seen
 

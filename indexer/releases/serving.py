@@ -51,10 +51,10 @@ class ServingIndex:
     def newest(self, filters: Filters = NO_FILTERS, size: int = 100) -> list[Document]:
         return self._index().newest(filters, size)
 
-    def described(
+    def describe(
         self, question: str | Wording | None, size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[Described]:
-        return self._index().described(question, size, filters)
+        return self._index().describe(question, size, filters)
 
     def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
         return self._index().count(question, filters)
@@ -82,7 +82,7 @@ class ServingIndex:
 
     def _index(self) -> TantivyIndex:
         with self._lock:
-            if self._current.moved():
+            if self._current.has_moved():
                 current = CurrentFolder(self._path)
                 if current.folder != self._current.folder:
                     self._opened = TantivyIndex.open(current.folder, self._path)

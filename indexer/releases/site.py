@@ -35,7 +35,7 @@ from bioqa.indexer.releases.source import (
 )
 from bioqa.system.errors import BioqaError
 from bioqa.system.pauses import pause_after
-from bioqa.system.proxies import SCHEMES, proxy_of, shown
+from bioqa.system.proxies import SCHEMES, hide_secret, proxy_of
 from bioqa.system.secret import Secret
 
 NLM = "https://ftp.ncbi.nlm.nih.gov/pubmed/"
@@ -91,9 +91,9 @@ class SiteSource:
         self._pool.clear()
 
     def listing(self) -> tuple[PublishedFile, ...]:
-        return tuple(file for directory in DIRECTORIES for file in self._listed(directory))
+        return tuple(file for directory in DIRECTORIES for file in self._list(directory))
 
-    def _listed(self, directory: Directory) -> list[PublishedFile]:
+    def _list(self, directory: Directory) -> list[PublishedFile]:
         url = urljoin(self.where, f"{directory}/")
         links = linked_files(self._get(url, MAX_PAGE_BYTES), url)
         return [_listed_file(name, directory, links) for name in medline_names(links)]
@@ -285,7 +285,7 @@ def _pool(url: str, timeout_s: float, backoff_s: float) -> urllib3.PoolManager:
         return urllib3.PoolManager(maxsize=MAX_CONNECTIONS, timeout=timeout, retries=retries)
     if urlsplit(proxy).scheme not in SCHEMES:
         raise BioqaError(
-            f"{url} cannot be reached through the proxy {shown(proxy)}: one of HTTP is needed "
+            f"{url} cannot be reached through the proxy {hide_secret(proxy)}: one of HTTP is needed "
             "(HTTPS_PROXY=http://host:3128); NO_PROXY names hosts that are asked directly"
         )
     address, credentials = _split(proxy)

@@ -98,7 +98,7 @@ def update(
     """
     begun = time.monotonic()
     with shelf.lock() as lock:
-        run = _Run(source, shelf, lock, options, progress)
+        run = _Updating(source, shelf, lock, options, progress)
         run.go()
         return run.report(time.monotonic() - begun)
 
@@ -128,7 +128,7 @@ def roll_back(shelf: Shelf) -> Rollback:
         return Rollback(serving.name, serving.previous)
 
 
-class _Run:
+class _Updating:
     def __init__(
         self,
         source: Source,
@@ -285,7 +285,7 @@ class _Run:
     def _load(self, files: Sequence[PublishedFile], target: LoadTarget) -> bool:
         """Load files in order. Returns False if a file was refused; then the files after it wait."""
         done = 0
-        with closing(self._fetched(files)) as fetched:
+        with closing(self._fetch(files)) as fetched:
             while chunk := list(islice(fetched, FILES_PER_LOAD)):
                 self._load_chunk(chunk, done, len(files), target)
                 done += len(chunk)
@@ -293,7 +293,7 @@ class _Run:
                     break
         return not self._refused
 
-    def _fetched(self, files: Sequence[PublishedFile]) -> Generator[FetchedFile, None, None]:
+    def _fetch(self, files: Sequence[PublishedFile]) -> Generator[FetchedFile, None, None]:
         bad = yield from fetch_ahead(self._source, files, PARALLEL_FETCHES, FILES_PER_LOAD)
         if bad is not None:
             self._refused.append(RefusedFile(bad[0].name, str(bad[1])))

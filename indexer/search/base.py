@@ -104,7 +104,7 @@ class SearchIndex(Protocol):
         of PMIDs."""
         ...
 
-    def described(
+    def describe(
         self, question: str | Wording | None, size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[Described]:
         """Return what the records of the ``size`` best documents say, as ``search`` orders them; without a

@@ -12,10 +12,10 @@ from functools import lru_cache
 from bioqa.indexer.medline.abbreviations import definitions
 from bioqa.indexer.search.evidence import Definition
 from bioqa.indexer.search.spelling import american
-from bioqa.system.characters import GREEK_NAMES, normalised
+from bioqa.system.characters import GREEK_NAMES, normalise
 
 MAX_CHARACTERS = 400
-"""Of a term; engines limit it."""
+"""Length of a term; engines limit it."""
 
 _PART = re.compile(r"[Ͱ-Ͽ]|[^\W\d_Ͱ-Ͽ]+|\d+")
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_])'s\b", re.IGNORECASE)
@@ -48,14 +48,14 @@ def read(term: str, documents: int) -> Definition | None:
 
 def short_key(short: str) -> str:
     """The same for abbreviations that differ in hyphens, case or Greek letters; and in an s at the end."""
-    short = normalised(short)
+    short = normalise(short)
     singular = short[:-1] if len(short) > 2 and short[-1] == "s" and not short.islower() else short
     return "".join(GREEK_NAMES.get(part, part) for part in _PART.findall(singular.lower()))
 
 
 def long_key(long: str) -> str:
     """The same for phrases that differ in spaces, hyphens, spelling, number or possessive."""
-    return "".join(map(_word_key, _PART.findall(_POSSESSIVE.sub("", normalised(long).lower()))))
+    return "".join(map(_word_key, _PART.findall(_POSSESSIVE.sub("", normalise(long).lower()))))
 
 
 @lru_cache(maxsize=1 << 15)

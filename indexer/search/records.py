@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.metadata import Metadata
-from bioqa.indexer.medline.packed import packed, unpacked
+from bioqa.indexer.medline.packed import pack, unpack
 from bioqa.indexer.search.defined import terms
 from bioqa.indexer.search.filtering.keys import keys
-from bioqa.indexer.search.stored import StoredDocument, layout_of
+from bioqa.indexer.search.stored import IndexedDocument, layout_of
 from bioqa.system.errors import BioqaError
 
 PMID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
@@ -71,7 +71,7 @@ def encode(document: Document) -> Record:
         document.title,
         document.abstract,
         struct.pack(f"<{len(numbers)}I", *numbers),
-        packed(document.metadata),
+        pack(document.metadata),
         " ".join(keys(document)),
         "\n".join(sorted({*terms(document.title, document.abstract)})),
     )
@@ -88,9 +88,9 @@ def decode(record: Record, metadata: Metadata | None = None) -> Document:
         "title": record.title,
         "abstract": record.abstract,
         "published": day_of(record.published),
-        "metadata": unpacked(record.metadata) if metadata is None else metadata,
+        "metadata": unpack(record.metadata) if metadata is None else metadata,
     }
-    return StoredDocument.of(values, struct.unpack(f"<{len(record.layout) // 4}I", record.layout))
+    return IndexedDocument.of(values, struct.unpack(f"<{len(record.layout) // 4}I", record.layout))
 
 
 def day_of(published: int) -> date | None:

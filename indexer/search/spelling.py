@@ -51,8 +51,8 @@ def spelt_otherwise(word: str) -> tuple[str, ...]:
     if len(word) < 4 or not word.isascii() or not _ANY.search(word):
         return ()
     ruled = [rule for rule in _RULES if rule.find.search(word)][:MAX_RULES]
-    made = (_respelt(word, ruled, british) for british in product((False, True), repeat=len(ruled)))
-    return tuple(dict.fromkeys(other for other in made if other != word))
+    spellings = (_respelt(word, ruled, british) for british in product((False, True), repeat=len(ruled)))
+    return tuple(dict.fromkeys(other for other in spellings if other != word))
 
 
 def _respelt(word: str, rules: list[_Rule], british: tuple[bool, ...]) -> str:

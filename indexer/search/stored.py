@@ -33,7 +33,7 @@ def layout_of(document: Document) -> Layout:
     return numbers
 
 
-class StoredDocument(Document):
+class IndexedDocument(Document):
     """Equal to the document that was stored."""
 
     __slots__ = ("_layout",)
@@ -41,16 +41,16 @@ class StoredDocument(Document):
     _layout: Layout
 
     @classmethod
-    def of(cls, values: dict[str, Any], layout: Layout) -> "StoredDocument":
+    def of(cls, values: dict[str, Any], layout: Layout) -> "IndexedDocument":
         """``values``: all fields except sentences and parts. Raises ``ValueError`` for a damaged layout."""
         titles, abstracts, parts = layout[:3]
         if len(layout) != 3 + 2 * titles + 2 * abstracts + 3 * parts:
             raise ValueError(f"{len(layout)} numbers are no layout")
-        made = cls.__new__(cls)
+        stored = cls.__new__(cls)
         for name, value in values.items():
-            object.__setattr__(made, name, value)
-        object.__setattr__(made, "_layout", layout)
-        return made
+            object.__setattr__(stored, name, value)
+        object.__setattr__(stored, "_layout", layout)
+        return stored
 
     def __getattr__(self, name: str) -> Any:
         """Called for what was not asked for before."""
@@ -106,4 +106,4 @@ class StoredDocument(Document):
 
     def __reduce__(self) -> tuple[Any, ...]:
         names = (field.name for field in fields(Document) if field.name not in ("sentences", "parts"))
-        return StoredDocument.of, ({name: getattr(self, name) for name in names}, self._layout)
+        return IndexedDocument.of, ({name: getattr(self, name) for name in names}, self._layout)

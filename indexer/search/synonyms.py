@@ -90,7 +90,7 @@ class Built:
 
     @classmethod
     def of(cls, written: Sequence[Descriptor]) -> "Built":
-        several = (len(keyed) for each in written if len(keyed := each.keyed_terms()) > 1)
+        several = (len(keyed) for descriptor in written if len(keyed := descriptor.keyed_terms()) > 1)
         return cls(len(written), sum(several))
 
 
@@ -237,7 +237,7 @@ def build(source: Path, target: Path) -> Built:
             rows = [(key, number, term) for key, term in descriptor.keyed_terms()]
             database.executemany("INSERT INTO terms VALUES (?, ?, ?)", rows)
             database.execute("INSERT INTO names VALUES (?, ?)", (number, descriptor.terms[0]))
-            places = [(place, number) for place in descriptor.trees]
+            places = [(tree, number) for tree in descriptor.trees]
             database.executemany("INSERT INTO trees VALUES (?, ?)", places)
         database.executescript(_INDEXES)
         database.execute(f"PRAGMA user_version = {FORMAT}")
@@ -345,5 +345,5 @@ def _descriptor(record: etree._Element, path: Path) -> Descriptor:
     ]
     if not ui or not any(names):
         raise SynonymsError(f"{path}, line {record.sourceline}: the record has no DescriptorUI or no term")
-    places = [" ".join((place.text or "").split()) for place in record.iterfind("TreeNumberList/TreeNumber")]
+    places = [" ".join((tree.text or "").split()) for tree in record.iterfind("TreeNumberList/TreeNumber")]
     return Descriptor(ui, tuple(filter(None, names)), tuple(filter(None, places)))

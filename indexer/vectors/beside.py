@@ -29,7 +29,7 @@ class VectorsBeside:
             return self._opened
 
     def _newest(self) -> tuple[Path | None, tuple[str, int, int, int] | None]:
-        found = []
+        files = []
         for path in self.folder.glob(PATTERN):
             try:
                 status = path.stat()
@@ -37,7 +37,7 @@ class VectorsBeside:
                 continue
             except OSError as error:
                 raise VectorsError(f"{path}: cannot be read: {error.strerror or error}") from error
-            found.append((path, (path.name, status.st_ino, status.st_mtime_ns, status.st_size)))
-        if not found:
+            files.append((path, (path.name, status.st_ino, status.st_mtime_ns, status.st_size)))
+        if not files:
             return None, None
-        return max(found, key=lambda each: (each[1][2], each[1][0]))
+        return max(files, key=lambda file: (file[1][2], file[1][0]))

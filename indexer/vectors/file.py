@@ -93,7 +93,7 @@ def records_of(pmids: Sequence[int], digests: Sequence[int], vectors: Floats) ->
 
 
 def checksum(record: Any) -> int:
-    """Of all of a record but the checksum itself."""
+    """The checksum of a record without the checksum itself."""
     content = record.tobytes()
     begin = record.dtype.fields["checksum"][1]
     return zlib.crc32(content[begin + 4 :], zlib.crc32(content[:begin]))
@@ -162,8 +162,8 @@ class VectorFile:
         """Number of records that later ones replace."""
         return len(self._superseded)
 
-    def record(self, place: int) -> Any:
-        return self._records[place]
+    def record(self, position: int) -> Any:
+        return self._records[position]
 
     def places(self, pmids: Ints) -> Ints:
         """Where the records of PMIDs are; -1 for those without one."""
@@ -199,10 +199,10 @@ class VectorFile:
         near = np.flatnonzero(scores >= edge)
         numbers = self._records["pmid"][places[near]]
         order = np.lexsort((numbers, -scores[near]))[:size]
-        for place in places[near[order]].tolist():
-            if checksum(self._records[place]) != self._records[place]["checksum"]:
-                raise VectorsError(f"a vector of {self.encoder.name} is damaged: record {place:,}")
-        return [Near(str(numbers[each]), float(scores[near[each]])) for each in order]
+        for position in places[near[order]].tolist():
+            if checksum(self._records[position]) != self._records[position]["checksum"]:
+                raise VectorsError(f"a vector of {self.encoder.name} is damaged: record {position:,}")
+        return [Near(str(numbers[row]), float(scores[near[row]])) for row in order]
 
     def _scores(self, records: Records, question: Floats) -> Floats:
         scores = np.empty(len(records), dtype=np.float32)

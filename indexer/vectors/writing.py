@@ -46,7 +46,7 @@ class Written:
     path: Path
     citations: int
     encoded: int
-    """Of these citations, those without a vector of their text as it is now."""
+    """Those of them without a vector of their text as it is now."""
     withdrawn: int
     """Citations that the index no longer has."""
     bytes: int
@@ -91,7 +91,7 @@ def _extend(
     progress: Callable[[int, int], None],
 ) -> tuple[dict[int, int], int]:
     """Append records of what is new or revised. Returns each PMID's digest, and how many were encoded."""
-    known = _begin(path, encoder)
+    records = _begin(path, encoder)
     wanted: dict[int, int] = {}
     remaining, encoded = iter(documents), 0
     waiting: list[tuple[int, Document]] = []
@@ -100,7 +100,7 @@ def _extend(
         def flush() -> None:
             nonlocal encoded
             if waiting:
-                vectors = _checked(encode([document for _, document in waiting]), encoder, len(waiting))
+                vectors = _check(encode([document for _, document in waiting]), encoder, len(waiting))
                 pmids = [pmid for pmid, _ in waiting]
                 file.write(records_of(pmids, [wanted[pmid] for pmid in pmids], vectors).tobytes())
                 file.flush()
@@ -112,7 +112,7 @@ def _extend(
             for document in some:
                 pmid = int(document.pmid)
                 wanted[pmid] = digest(document)
-                if known.get(pmid) != wanted[pmid]:
+                if records.get(pmid) != wanted[pmid]:
                     waiting.append((pmid, document))
             if len(waiting) >= AT_ONCE:
                 flush()
@@ -135,17 +135,17 @@ def _begin(path: Path, encoder: EncoderRecord) -> dict[int, int]:
         return {}
     size = record_type(encoder.width).itemsize
     whole = (path.stat().st_size - HEADER_BYTES) // size
-    known = {}
-    for place in opened.places(opened.pmids).tolist():
-        record = opened.record(place)
+    records = {}
+    for position in opened.places(opened.pmids).tolist():
+        record = opened.record(position)
         if checksum(record) == record["checksum"]:
-            known[int(record["pmid"])] = int(record["digest"])
+            records[int(record["pmid"])] = int(record["digest"])
     # A record that a killed run left incomplete. What is mapped by others ends before it.
     os.truncate(path, HEADER_BYTES + whole * size)
-    return known
+    return records
 
 
-def _checked(vectors: Floats, encoder: EncoderRecord, count: int) -> Floats:
+def _check(vectors: Floats, encoder: EncoderRecord, count: int) -> Floats:
     if vectors.shape != (count, encoder.width):
         raise VectorsError(
             f"{encoder.name} made vectors of the shape {vectors.shape}, expected {(count, encoder.width)}"
@@ -164,6 +164,6 @@ def _compact(path: Path, wanted: dict[int, int]) -> int:
     if withdrawn + opened.superseded > MOST_UNUSED * len(opened):
         with replacing(path) as file:
             file.write(header_of(opened.encoder))
-            for place in places[kept].tolist():
-                file.write(opened.record(place).tobytes())
+            for position in places[kept].tolist():
+                file.write(opened.record(position).tobytes())
     return withdrawn

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import computed_field
 
 from bioqa.bioasq.domain import Section, Sentence
-from bioqa.models.features.words import described
+from bioqa.models.features.words import describe
 from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 Unit = Literal["document", "sentence"]
@@ -41,7 +41,7 @@ class FeatureEffect:
     @property
     def description(self) -> str:
         """The feature in a few words."""
-        return described(self.unit, self.name)
+        return describe(self.unit, self.name)
 
 
 @dataclass(frozen=True, slots=True)

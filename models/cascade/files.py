@@ -21,7 +21,7 @@ from bioqa.models.answers.scale import Scale, without_scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import BUDGET_MS, Cascade, CascadeError, Combination, Speed, TunedCascade
-from bioqa.models.cascade.speed import kept
+from bioqa.models.cascade.speed import read_speed
 from bioqa.models.config import NAME, check_kind, faults_as, is_of_kind, read_config, write_config
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.features.extractor import feature_counts
@@ -111,7 +111,7 @@ def load(
         raise CascadeError(f"{head}: {error}") from error
     fingerprint = _fingerprint(folder, first, encoder)
     if not as_stored and encoder.device.type == "cpu":
-        speed = kept(fingerprint, torch.get_num_threads()) or speed
+        speed = read_speed(fingerprint, torch.get_num_threads()) or speed
     return Cascade(
         first,
         reader,

@@ -171,7 +171,7 @@ def fit(
         raise BioqaError("no gold document has both relevant and irrelevant sentences: nothing to learn from")
     model.encoder.freeze(settings.frozen_layers)
     model.eval()
-    run = _Run.begun(model, settings)
+    run = _Fitting.begun(model, settings)
     if state is not None:
         run.resume(state)
     order = _order(groups, settings)
@@ -192,7 +192,7 @@ def fit(
     return run.progress(len(order))
 
 
-class _Run:
+class _Fitting:
     """A training in progress."""
 
     def __init__(
@@ -211,7 +211,7 @@ class _Run:
         self.seconds = 0.0
 
     @classmethod
-    def begun(cls, model: CrossEncoder, settings: CrossSettings) -> "_Run":
+    def begun(cls, model: CrossEncoder, settings: CrossSettings) -> "_Fitting":
         groups = list(_rate_groups(model, settings))
         return cls(model, settings, torch.optim.AdamW(groups, weight_decay=0.01))
 
@@ -222,7 +222,7 @@ class _Run:
     def step(self, groups: Sequence[QuestionGroup]) -> None:
         settings = self._settings
         # Seeded by the place in training, so that a resumed training draws the same.
-        drawn = [_drawn(group, settings, self.questions + place) for place, group in enumerate(groups)]
+        drawn = [_drawn(group, settings, self.questions + position) for position, group in enumerate(groups)]
         read = [(g.question, text) for g in drawn for text in (*(d.text for d in g.gold), *g.rivals)]
         passages = [self._model.passages(question, text.sentences) for question, text in read]
         features = torch.from_numpy(np.concatenate([text.features for _, text in read])).float()
@@ -296,18 +296,18 @@ def group_loss(
     """The loss of a step, from logits of the groups' documents in turn, gold ones first:
     ``sentences`` of each, and [D] ``documents``."""
     of_gold, of_rivals, of_documents = [], [], []
-    place = 0
+    position = 0
     for group in groups:
         for document in group.gold:
             if document.teaches_sentences:
-                of_gold.append(loss_of(sentences[place], torch.from_numpy(document.labels)))
-            place += 1
+                of_gold.append(loss_of(sentences[position], torch.from_numpy(document.labels)))
+            position += 1
         for _ in group.rivals:
-            scores = sentences[place]
+            scores = sentences[position]
             of_rivals.append(binary_cross_entropy_with_logits(scores, torch.zeros_like(scores)))
-            place += 1
+            position += 1
         if group.gold and group.rivals:
-            own = documents[place - len(group.gold) - len(group.rivals) : place]
+            own = documents[position - len(group.gold) - len(group.rivals) : position]
             of_documents.append(document_loss(own[: len(group.gold)], own[len(group.gold) :]))
     parts = ((of_gold, 1.0), (of_rivals, settings.rival_weight), (of_documents, settings.document_weight))
     weighted = [weight * torch.stack(losses).mean() for losses, weight in parts if losses]

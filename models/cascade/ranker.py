@@ -69,15 +69,15 @@ class Combination:
     def apply(self, first: Sequence[RankedDocument], reading: "EncoderReading") -> list[RankedDocument]:
         """New scores for the documents, in the first ranker's order, the first of which were read."""
         documents = []
-        for place, document in enumerate(first):
+        for position, document in enumerate(first):
             cheap = np.array(document.sentence_scores, dtype=np.float64)
             relevance = self.unread_relevance_scale * document.score + self.unread_relevance_offset
             scores = self.unread_scale * cheap + self.unread_offset
-            if place < len(reading.scores):
-                read = reading.scores[place]
+            if position < len(reading.scores):
+                read = reading.scores[position]
                 scores = np.where(np.isnan(read), scores, read + self.sentence_weight * cheap)
                 # A document without sentences has nothing that could be read.
-                relevance = reading.relevance[place] if len(scores) else relevance
+                relevance = reading.relevance[position] if len(scores) else relevance
             best = float(scores.max()) if len(scores) else 0.0
             score = document.score + self.document_weight * best + self.relevance_weight * relevance
             documents.append(RankedDocument(document.document, score, tuple(scores.tolist())))
@@ -186,7 +186,7 @@ class Cascade:
         reading = self.read(question, readable, self.speed.pieces(self.budget_ms), combination.most_sentences)
         ranked = combination.apply(first, reading)
         ranked.sort(key=lambda document: -document.score)
-        return self.first.supported(question, Ranking(tuple(ranked), reading.truncated), self.calibration)
+        return self.first.add_support(question, Ranking(tuple(ranked), reading.truncated), self.calibration)
 
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each in turn."""
@@ -217,7 +217,7 @@ class Cascade:
         for ranked in documents:
             places = _highest(ranked.sentence_scores, most_sentences)
             texts = ranked.document.sentence_texts()
-            of_document = self.reader.passages(question, [texts[place] for place in places])
+            of_document = self.reader.passages(question, [texts[position] for position in places])
             pieces -= sum(passage.cost for passage in of_document)
             if pieces < 0:
                 break

@@ -38,7 +38,7 @@ def measure_speed(
     ``half_precision``: what the encoder's weights are in.
     """
     fixed, rates = [], []
-    for body, candidates in [asked for asked in questions if asked[1]][:7]:
+    for body, candidates in [item for item in questions if item[1]][:7]:
         begun = time.perf_counter()
         ranked = first.rank(body, candidates).documents
         fixed.append(1000 * (time.perf_counter() - begun))
@@ -75,7 +75,7 @@ def keep(fingerprint: str, speed: Speed) -> Path:
     return path
 
 
-def kept(fingerprint: str, threads: int) -> Speed | None:
+def read_speed(fingerprint: str, threads: int) -> Speed | None:
     """This machine's speed for the cascade, if it was measured. Raises CascadeError, naming the file."""
     path = _place()
     if path is None or (values := _read(path).get(_key(fingerprint, threads))) is None:
@@ -93,8 +93,8 @@ def _key(fingerprint: str, threads: int) -> str:
 def _place() -> Path | None:
     if cache := os.environ.get("XDG_CACHE_HOME"):
         return Path(cache) / "bioqa" / "speed.json"
-    found = home()
-    return None if found is None else found / ".cache" / "bioqa" / "speed.json"
+    folder = home()
+    return None if folder is None else folder / ".cache" / "bioqa" / "speed.json"
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -71,16 +71,16 @@ def tune(questions: Sequence[ReadQuestion], pieces: int) -> tuple[Combination, C
         combination = Combination(weight, sentence_weight, *line, relevance, *of_documents)
         rankings = [ranking_of(q, combination, pieces) for q in questions]
         tried.append((document_map(questions, rankings), combination))
-    highest = max(found for found, _ in tried)
+    highest = max(value for value, _ in tried)
     best: tuple[float, Combination, Calibration, dict[str, Any]] | None = None
-    for found, combination in tried:
-        if found < highest - 0.01:
+    for value, combination in tried:
+        if value < highest - 0.01:
             continue
         rankings = [ranking_of(q, combination, pieces) for q in questions]
         calibration, f1 = calibrate(rankings, golden)
-        if best is None or found + f1 > best[0]:
-            scores = {"document_map": found, "snippet_f1": f1, "sentence_auc": weights[sentence_weight]}
-            best = found + f1, combination, calibration, scores
+        if best is None or value + f1 > best[0]:
+            scores = {"document_map": value, "snippet_f1": f1, "sentence_auc": weights[sentence_weight]}
+            best = value + f1, combination, calibration, scores
     assert best is not None
     return best[1:]
 

@@ -58,10 +58,10 @@ class StateCache:
         """Write the states before the index entry, so that what the index names is complete."""
         content = states.detach().cpu().numpy().astype(np.float16).tobytes()
         record = np.array([(key, self._end, *states.shape[:2])], dtype=_RECORD)
-        place = self._end, int(states.shape[0]), int(states.shape[1])
+        location = self._end, int(states.shape[0]), int(states.shape[1])
         os.pwrite(self._states, content, self._end)
         os.pwrite(self._index, record.tobytes(), len(self._known) * _RECORD.itemsize)
-        self._known[key] = place
+        self._known[key] = location
         self._end += len(content)
 
     def _open(self) -> int:

@@ -151,29 +151,29 @@ class Encoder(nn.Module):
         While the encoder is frozen, states come from the cache, and missing ones are added to it.
         """
         if self.cache is None or self.learns or not inputs:
-            return self._computed(inputs, layers)
+            return self._compute(inputs, layers)
         keys = [key_of(x, layers) for x in inputs]
         kept = {key: self.cache.get(key) for key in keys}
         missing = {key: x for key, x in zip(keys, inputs, strict=True) if kept[key] is None}
         counts = [len(x.places) for x in missing.values()]
-        made = torch.split(self._computed(list(missing.values()), layers), counts)
+        made = torch.split(self._compute(list(missing.values()), layers), counts)
         for key, computed in zip(missing, made, strict=True):
             self.cache.put(key, computed)
             kept[key] = computed
         return torch.cat([states.to(self.device) for key in keys if (states := kept[key]) is not None])
 
-    def _computed(self, inputs: Sequence[EncoderInput], layers: Layers) -> Tensor:
+    def _compute(self, inputs: Sequence[EncoderInput], layers: Layers) -> Tensor:
         counts = np.array([len(x.places) for x in inputs], dtype=np.int64)
         starts = np.cumsum(counts) - counts
-        found, rows = [], []
+        computed, rows = [], []
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.learns):
             for group in self.batches(inputs):
-                found.append(self._run([inputs[i] for i in group], layers).float())
+                computed.append(self._run([inputs[i] for i in group], layers).float())
                 rows += [np.arange(starts[i], starts[i] + counts[i]) for i in group]
-        if not found:
+        if not computed:
             return torch.zeros(0, 1 if layers == "last" else self.layers, self.width, device=self.device)
         in_turn = torch.from_numpy(np.argsort(np.concatenate(rows)))
-        return torch.cat(found)[in_turn.to(self.device)]
+        return torch.cat(computed)[in_turn.to(self.device)]
 
     def batches(self, inputs: Sequence[EncoderInput]) -> Iterator[list[int]]:
         """Batches of inputs of similar length, longest first, within the budget; at least one input each."""
@@ -215,7 +215,7 @@ class Encoder(nn.Module):
     def outputs(
         self, inputs: Sequence[EncoderInput], layers: Layers = "last"
     ) -> tuple[Sequence[Tensor], Tensor]:
-        """Of one batch: the states [inputs, pieces, width] of the last layer, or of the embeddings and of
+        """Read one batch: the states [inputs, pieces, width] of the last layer, or of the embeddings and of
         each layer; and where there are pieces [inputs, pieces]: 1, or 0 for padding."""
         shape = len(inputs), max(len(x.ids) for x in inputs)
         ids, types = torch.full(shape, self._padding), torch.zeros(shape, dtype=torch.long)
@@ -229,8 +229,8 @@ class Encoder(nn.Module):
         )
         on_device = {name: tensor.to(self.device) for name, tensor in fed.items()}
         # On a CPU only if asked for, or if the caller (training) has enabled autocast.
-        asked = self.half_precision or torch.is_autocast_enabled(self.device.type)
-        half = asked or self.device.type == "cuda"
+        halved = self.half_precision or torch.is_autocast_enabled(self.device.type)
+        half = halved or self.device.type == "cuda"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
             output = self.transformer(**on_device, output_hidden_states=layers == "all")
         states = (output.last_hidden_state,) if layers == "last" else output.hidden_states
@@ -268,7 +268,7 @@ def _template(backend: Any, texts: list[str]) -> Template:
     types: list[int] = []
     pieces = list(zip(encoding.ids, encoding.type_ids, encoding.sequence_ids, strict=True))
     for text in range(len(texts)):
-        own = [place for place, piece in enumerate(pieces) if piece[2] == text]
+        own = [position for position, piece in enumerate(pieces) if piece[2] == text]
         before, inside = pieces[: own[0]], pieces[own[0]]
         parts.append(tuple(id_ for id_, _, _ in before))
         # Adjacent special pieces share one type.
@@ -285,8 +285,8 @@ def _ids(encoding: Any) -> Ints:
 
 def _firsts(encoding: Any, words: int) -> Ints:
     firsts = np.full(words, -1, dtype=np.int64)
-    for place in range(len(encoding.ids) - 1, -1, -1):
-        firsts[encoding.word_ids[place]] = place
+    for position in range(len(encoding.ids) - 1, -1, -1):
+        firsts[encoding.word_ids[position]] = position
     return firsts
 
 

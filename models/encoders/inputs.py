@@ -57,18 +57,18 @@ def pair(template: Template, question: Ints, text: Ints, positions: int) -> Enco
     A question is cut to half of the room, so that some of the text is read; the text is cut to the rest.
     """
     room = positions - template.special
-    asked = question[: room // 2]
-    kept = text[: room - len(asked)]
-    ids, types = template.join(asked, kept)
+    shortened = question[: room // 2]
+    kept = text[: room - len(shortened)]
+    ids, types = template.join(shortened, kept)
     return EncoderInput(ids, types, np.zeros(1, dtype=np.int64), len(kept) < len(text))
 
 
 def passage(template: Template, question: Ints, text: Ints, positions: int) -> EncoderInput:
     """Like ``pair``, for the states of all of the text's pieces."""
-    made = pair(template, question, text, positions)
+    encoded = pair(template, question, text, positions)
     begin = sum(map(len, template.parts[:2])) + min(len(question), (positions - template.special) // 2)
-    end = len(made.ids) - len(template.parts[2])
-    return replace(made, places=np.arange(begin, end, dtype=np.int64))
+    end = len(encoded.ids) - len(template.parts[2])
+    return replace(encoded, places=np.arange(begin, end, dtype=np.int64))
 
 
 def single(template: Template, text: Pieced, positions: int) -> EncoderInput:

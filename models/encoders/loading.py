@@ -37,32 +37,32 @@ def open_encoder(name: str) -> tuple[nn.Module, Any, str]:
         transformers: Any = import_module("transformers")
     except ImportError as error:
         raise EncoderError("rankers over encoders need transformers: pip install transformers") from error
-    place = place_of(name)
-    _refuse_pointers(name, place)
+    path = place_of(name)
+    _refuse_pointers(name, path)
     options: dict[str, Any] = {"local_files_only": True}
     try:
         with _quiet():
-            config = transformers.AutoConfig.from_pretrained(place, **options)
+            config = transformers.AutoConfig.from_pretrained(path, **options)
             kind = transformers.MODEL_MAPPING[type(config)]
-            tokeniser = transformers.AutoTokenizer.from_pretrained(place, **options)
+            tokeniser = transformers.AutoTokenizer.from_pretrained(path, **options)
             if "add_pooling_layer" in signature(kind.__init__).parameters:
                 options["add_pooling_layer"] = False
-            if (Path(place) / compact.FILE).is_file():
-                options |= {"config": config, "state_dict": compact.read_weights(Path(place))}
+            if (Path(path) / compact.FILE).is_file():
+                options |= {"config": config, "state_dict": compact.read_weights(Path(path))}
                 place_of_weights = None
             else:
                 options["use_safetensors"] = True
-                place_of_weights = place
+                place_of_weights = path
             transformer, info = kind.from_pretrained(
                 place_of_weights, dtype=torch.float32, output_loading_info=True, **options
             )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError) as error:
-        if not Path(place).is_dir():
+        if not Path(path).is_dir():
             raise EncoderError(
                 f"encoder {name!r}: neither a folder nor an installed package, "
                 f"and no model of that name in the hub's local cache: {_first_line(error)}"
             ) from error
-        raise EncoderError(f"encoder {name!r}: {place} cannot be loaded: {_first_line(error)}") from error
+        raise EncoderError(f"encoder {name!r}: {path} cannot be loaded: {_first_line(error)}") from error
     if missing := sorted([*info["missing_keys"], *(str(key) for key in info["mismatched_keys"])]):
         raise EncoderError(f"encoder {name!r}: weights are missing or misshapen: {', '.join(missing[:5])}")
     if not tokeniser.is_fast:

@@ -32,11 +32,11 @@ class Reader:
         self._units = DocumentCache(self._read, cached_documents)
 
     def __call__(self, question: str, documents: Sequence[Document]) -> Pieces:
-        asked = self._cut(self._pieced([question.replace(END, " ")])[0])
+        question_pieces = self._cut(self._piece([question.replace(END, " ")])[0])
         units = tuple(chain.from_iterable(self._units(documents)))
-        return Pieces(asked, units, self._by_word)
+        return Pieces(question_pieces, units, self._by_word)
 
-    def truncated(self, pieces: Pieces) -> int:
+    def count_truncated(self, pieces: Pieces) -> int:
         """Number of units that the encoder reads only in part."""
         room = self.encoder.room
         if not self._by_word:
@@ -46,7 +46,7 @@ class Reader:
     def _read(self, documents: Sequence[Document]) -> list[tuple[Pieced, ...]]:
         texts = [[text.replace(END, " ") for text in d.sentence_texts()] for d in documents]
         # One call: the tokeniser works on its texts in parallel.
-        pieced = iter(self._pieced([*chain.from_iterable(texts)]))
+        pieced = iter(self._piece([*chain.from_iterable(texts)]))
         return [self._units_of([*islice(pieced, len(of_document))]) for of_document in texts]
 
     def _units_of(self, sentences: Sequence[Pieced]) -> tuple[Pieced, ...]:
@@ -59,7 +59,7 @@ class Reader:
         )
         return (self._cut(Pieced(concatenate(s.ids for s in sentences), concatenate(firsts))),)
 
-    def _pieced(self, texts: Sequence[str]) -> list[Pieced]:
+    def _piece(self, texts: Sequence[str]) -> list[Pieced]:
         if self._by_word:
             return self.encoder.word_pieces([words(text) for text in texts])
         return self.encoder.pieces(texts)

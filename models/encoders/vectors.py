@@ -33,7 +33,7 @@ TRANSFORMER = "encoder"
 Pooling = Literal["cls", "mean", "joined"]
 
 CHARACTERS_A_PIECE = 16
-"""Of a long text, as many characters are split into pieces as could fill the room: no English text, and no
+"""A long text is cut to so many times its room before it is split into pieces: no English text, and no
 formula, has longer pieces on average."""
 
 
@@ -56,17 +56,17 @@ class VectorSettings:
             raise EncoderError(f"{self.pieces} word pieces: give 8 to 512")
 
 
-def settings_of(place: Path) -> VectorSettings:
+def settings_of(folder: Path) -> VectorSettings:
     """What a folder says of itself: its vectors.json, or how sentence-transformers note the pooling, or the
     default. Raises EncoderError."""
     try:
-        if (place / SETTINGS).is_file():
-            return VectorSettings(**json.loads((place / SETTINGS).read_text(encoding="utf-8"))["settings"])
-        noted = place / "1_Pooling" / "config.json"
+        if (folder / SETTINGS).is_file():
+            return VectorSettings(**json.loads((folder / SETTINGS).read_text(encoding="utf-8"))["settings"])
+        noted = folder / "1_Pooling" / "config.json"
         if noted.is_file() and json.loads(noted.read_text(encoding="utf-8")).get("pooling_mode_cls_token"):
             return VectorSettings(pooling="cls")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EncoderError(f"{place}: settings of its vectors cannot be read: {error}") from error
+        raise EncoderError(f"{folder}: settings of its vectors cannot be read: {error}") from error
     return VectorSettings()
 
 
@@ -104,11 +104,11 @@ class VectorEncoder:
     ) -> "VectorEncoder":
         """Load by folder, installed package or hub name. ``settings``: by default what the folder says of
         itself; ``title``: what to call it instead of ``name``. Raises EncoderError."""
-        place = Path(place_of(name))
-        settings = settings or settings_of(place)
-        is_own = (place / TRANSFORMER).is_dir()
-        encoder = Encoder.load(str(place / TRANSFORMER) if is_own else name, device=device)
-        return cls(encoder, settings, _head(place) if is_own else None, title or name)
+        folder = Path(place_of(name))
+        settings = settings or settings_of(folder)
+        is_own = (folder / TRANSFORMER).is_dir()
+        encoder = Encoder.load(str(folder / TRANSFORMER) if is_own else name, device=device)
+        return cls(encoder, settings, _head(folder) if is_own else None, title or name)
 
     def questions(self, texts: Sequence[str]) -> Floats:
         """[texts, width] vectors of length 1."""
@@ -117,16 +117,16 @@ class VectorEncoder:
     def passages(self, documents: Sequence[Document]) -> Floats:
         """[documents, width] vectors of length 1, of title and abstract."""
         prefix = self.settings.passage_prefix
-        return self._vectors([f"{prefix}{each.title} {each.abstract}" for each in documents])
+        return self._vectors([f"{prefix}{document.title} {document.abstract}" for document in documents])
 
     def _vectors(self, texts: Sequence[str]) -> Floats:
         room = min(self.settings.pieces, self._encoder.positions)
         pieces = self._encoder.pieces([text[: room * CHARACTERS_A_PIECE] for text in texts])
-        inputs = [self._input(each, room) for each in pieces]
+        inputs = [self._input(piece, room) for piece in pieces]
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)
         with torch.inference_mode():
             for batch in self._encoder.batches(inputs):
-                pooled = self._pooled([inputs[place] for place in batch])
+                pooled = self._pool([inputs[folder] for folder in batch])
                 if self._head is not None:
                     matrix, added = self._head
                     pooled = pooled @ matrix.to(pooled.device).T + added.to(pooled.device)
@@ -137,7 +137,7 @@ class VectorEncoder:
         special = self._encoder.positions - self._encoder.room
         return self._encoder.single(Pieced(text.ids[: room - special], text.firsts))
 
-    def _pooled(self, inputs: Sequence[EncoderInput]) -> Tensor:
+    def _pool(self, inputs: Sequence[EncoderInput]) -> Tensor:
         """[inputs, what is pooled] in single precision."""
         layers: Layers = "all" if self.settings.pooling == "joined" else "last"
         states, mask = self._encoder.outputs(inputs, layers)
@@ -162,11 +162,11 @@ def _mean(states: Tensor, mask: Tensor) -> Tensor:
     return torch.bmm(weights.unsqueeze(1), states.float()).squeeze(1)
 
 
-def _head(place: Path) -> tuple[Tensor, Tensor] | None:
-    if not (place / HEAD).is_file():
+def _head(folder: Path) -> tuple[Tensor, Tensor] | None:
+    if not (folder / HEAD).is_file():
         return None
     try:
-        stored = load_file(place / HEAD)
+        stored = load_file(folder / HEAD)
         return stored["matrix"].float(), stored["added"].float()
     except (OSError, SafetensorError, KeyError) as error:
-        raise EncoderError(f"{place / HEAD}: cannot be read: {error}") from error
+        raise EncoderError(f"{folder / HEAD}: cannot be read: {error}") from error

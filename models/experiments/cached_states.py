@@ -72,7 +72,7 @@ def _inputs(component: TrainedComponent, data: ExperimentData, encoder: Encoder)
     share = component.share
     numbers = (share.watched,) if component.settings.fine_tune else (share.watched, share.dev_questions)
     dev = {id(q.response): q for n in numbers for q in sample(data.dev, n)}
-    measured = share.measured(dev.values())
+    measured = share.keep_measured(dev.values())
     if not component.settings.fine_tune:
         measured += [q for qs in data.tests.values() for q in share.test(qs)]
     for question, pools in [

@@ -77,9 +77,9 @@ def describe(component: Component) -> dict[str, Any]:
     if isinstance(component, TrainedComponent):
         values["settings"] = component.settings.as_dict()
     for owner in (values, values.get("settings", {})):
-        for place in ("encoder", "folder"):
-            if owner.get(place):
-                owner[place] = Path(owner[place]).name
+        for key in ("encoder", "folder"):
+            if owner.get(key):
+                owner[key] = Path(owner[key]).name
     return values
 
 

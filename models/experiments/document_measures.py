@@ -32,15 +32,15 @@ def measure_documents(
     """
     ids = [q.response.question.id for q in questions]
     orders = [np.argsort(-of_question, kind="stable") for of_question in scores]
-    found = _by_library(questions, orders, [m for m in measures if m in BY_LIBRARY])
+    values = _by_library(questions, orders, [m for m in measures if m in BY_LIBRARY])
     if OFFICIAL in measures:
-        found[OFFICIAL] = [
+        values[OFFICIAL] = [
             mean_average_precision([q.retrieved.relevant[order]], [len(set(q.response.documents))])
             for q, order in zip(questions, orders, strict=True)
         ]
     if PAIRS in measures:
-        found[PAIRS] = pair_shares([q.retrieved.relevant for q in questions], scores)
-    return {measure: dict(zip(ids, found[measure], strict=True)) for measure in measures}
+        values[PAIRS] = pair_shares([q.retrieved.relevant for q in questions], scores)
+    return {measure: dict(zip(ids, values[measure], strict=True)) for measure in measures}
 
 
 def pair_shares(relevant: Sequence[Booleans], scores: DocumentScores) -> list[float]:
@@ -50,9 +50,9 @@ def pair_shares(relevant: Sequence[Booleans], scores: DocumentScores) -> list[fl
     higher score. The mean over questions is the share of right pairs among those of all questions.
     """
     right, pairs = np.zeros(len(scores)), 0
-    for place, (labels, of_question) in enumerate(zip(relevant, scores, strict=True)):
+    for position, (labels, of_question) in enumerate(zip(relevant, scores, strict=True)):
         above = of_question[labels][:, None] > of_question[~labels][None, :]
-        right[place] = above.sum()
+        right[position] = above.sum()
         pairs += above.size
     shares: list[float] = (right * (len(scores) / max(1, pairs))).tolist()
     return shares
@@ -74,15 +74,15 @@ def _by_library(
     # Ranks instead of scores, as trec_eval orders equal scores by document.
     runs = {
         str(number): {
-            q.retrieved.candidates[place].document.url: float(-rank) for rank, place in enumerate(order)
+            q.retrieved.candidates[position].document.url: float(-rank) for rank, position in enumerate(order)
         }
         for number, (q, order) in enumerate(zip(questions, orders, strict=True), start=1)
     }
     values: dict[str, dict[str, float]] = {name: {} for name in measures}
     names = {measure: name for name, measure in by_name.items()}
     try:
-        for each in ir_measures.iter_calc(list(by_name.values()), gold, runs):
-            values[names[each.measure]][each.query_id] = float(each.value)
+        for measured in ir_measures.iter_calc(list(by_name.values()), gold, runs):
+            values[names[measured.measure]][measured.query_id] = float(measured.value)
     except ValueError as error:
         raise BioqaError(f"{', '.join(measures)}: {error}") from error
     # A question without a value, as nothing was retrieved for it, has 0 and is not dropped.

@@ -41,11 +41,11 @@ def document_rows(
 ) -> tuple[list[Row], Reranked]:
     """Rows of all systems that have scores or need none, in the paper's order; and the re-ranked runs."""
     scored = {system.name: _scored_runs(experiment, system, data, folder) for system in experiment.systems}
-    runs = {name: [each.run for each in of_system] for name, of_system in scored.items() if of_system}
+    runs = {name: [result.run for result in of_system] for name, of_system in scored.items() if of_system}
     for name, of_system in runs.items():
         log(f"{name}: {len(of_system)} seeds, dev {mean_on_dev(of_system)[DEV]:.4f}")
     best = {
-        name: max(of_system, key=lambda each: each.run.dev[DEV])
+        name: max(of_system, key=lambda result: result.run.dev[DEV])
         for name, of_system in scored.items()
         if of_system
     }
@@ -57,7 +57,7 @@ def document_rows(
                 name: summary(of_system, name, _test(experiment, system, best, name), best[system.name].run)
                 for name in data.tests
             }
-            records = [each.record for each in scored[system.name]]
+            records = [result.record for result in scored[system.name]]
             dev = mean_on_dev(of_system)
             rows.append(Row(system.name, system.kind, len(of_system), dev, summaries, records))
     if experiment.reranked not in best:
@@ -65,7 +65,7 @@ def document_rows(
     share = experiment.system(experiment.reranked).sentences.share
     reranked = {
         name: rerank_runs(
-            share.test(questions), {s: each.scores[name] for s, each in best.items()}, experiment.reranked
+            share.test(questions), {s: result.scores[name] for s, result in best.items()}, experiment.reranked
         )
         for name, questions in data.tests.items()
     }
@@ -84,11 +84,11 @@ def paired_test(differences: Floats, test: Test, tails: int) -> Floats:
     # Imported here: scipy is in the extra `train`, and printing published tables does not need it.
     from scipy.stats import ttest_1samp
 
-    found = np.ones(differences.shape[1])
+    p_values = np.ones(differences.shape[1])
     different = np.ptp(differences, axis=0) > 0
     alternative: Literal["two-sided", "greater"] = "two-sided" if tails == 2 else "greater"
-    found[different] = ttest_1samp(differences[:, different], 0.0, alternative=alternative).pvalue
-    return found
+    p_values[different] = ttest_1samp(differences[:, different], 0.0, alternative=alternative).pvalue
+    return p_values
 
 
 def _scored_runs(
@@ -110,15 +110,16 @@ def _scored_runs(
 
 
 def _order(component: Untrained, data: ExperimentData) -> ComponentScores:
-    def scored(questions: Sequence[Prepared]) -> list[PoolScores]:
+    def score(questions: Sequence[Prepared]) -> list[PoolScores]:
         none = np.zeros(0)
         return [
-            PoolScores(each, none, none) for each in baselines.order_candidates(component.order, questions)
+            PoolScores(candidate, none, none)
+            for candidate in baselines.order_candidates(component.order, questions)
         ]
 
     return ComponentScores(
-        scored(component.share.dev(data.dev)),
-        {name: scored(component.share.test(questions)) for name, questions in data.tests.items()},
+        score(component.share.dev(data.dev)),
+        {name: score(component.share.test(questions)) for name, questions in data.tests.items()},
         {},
     )
 

@@ -43,12 +43,14 @@ def rerank_runs(
             "improved": float(np.mean([after > before for after, before in changes])),
             "average_gain": float(np.mean([_relative(*change) for change in changes])),
         }
-    return {name: {key: round(value, 5) for key, value in each.items()} for name, each in found.items()}
+    return {
+        name: {key: round(value, 5) for key, value in measures.items()} for name, measures in found.items()
+    }
 
 
 def rerank(scores: DocumentScores, run: DocumentScores, depth: int = DEPTH) -> list[Floats]:
     """Scores that put the run's best documents first, in the order of ``scores``, and then its others."""
-    made: list[Floats] = []
+    orders: list[Floats] = []
     for own, of_run in zip(scores, run, strict=True):
         order = np.argsort(-of_run, kind="stable")
         best, others = order[:depth], order[depth:]
@@ -56,8 +58,8 @@ def rerank(scores: DocumentScores, run: DocumentScores, depth: int = DEPTH) -> l
         order = np.concatenate([best[np.argsort(-own[best], kind="stable")], others])
         ranks = np.empty(len(order))
         ranks[order] = -np.arange(len(order))
-        made.append(ranks)
-    return made
+        orders.append(ranks)
+    return orders
 
 
 def _err(questions: Sequence[Prepared], scores: DocumentScores) -> float:

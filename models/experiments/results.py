@@ -132,8 +132,8 @@ def better_p(runs: Sequence[Run], reference: Sequence[Run], collection: str) -> 
 
 def _pairs(measured: Sequence[Measured], others: Sequence[Measured], name: str) -> tuple[Floats, Floats]:
     """Means over seeds, of the questions or gold documents that both systems were measured on."""
-    known = others[0].paired[name]
-    shared = [item for item in measured[0].paired[name] if item in known]
+    paired = others[0].paired[name]
+    shared = [item for item in measured[0].paired[name] if item in paired]
     of_both = [np.array([[m.paired[name][i] for i in shared] for m in runs]) for runs in (measured, others)]
     return of_both[0].mean(axis=0), of_both[1].mean(axis=0)
 

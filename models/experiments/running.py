@@ -18,7 +18,7 @@ from bioqa.models.experiments.cached_states import open_encoder_for, warm
 from bioqa.models.experiments.components import Component, Ready, TrainedComponent, Untrained, ZeroShot
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.scoring import Log, score_ready, train_component
-from bioqa.models.experiments.speed import Ranker
+from bioqa.models.experiments.speed import TimedRanker
 from bioqa.models.experiments.stored_scores import ComponentScores
 from bioqa.models.experiments.systems import System
 from bioqa.models.experiments.zero_shot import score_zero_shot
@@ -26,7 +26,7 @@ from bioqa.models.training.state import state_path
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class SeedRuns:
     """Where scores are stored, and what they are made with."""
 
     data: ExperimentData
@@ -34,7 +34,7 @@ class Runs:
     seeds: Sequence[int]
     workers: int = 2
     device: str = "auto"
-    ready: Callable[[str], Ranker] | None = None
+    ready: Callable[[str], TimedRanker] | None = None
     """Loads the ranker of a ``Ready`` component by its folder."""
     code: str = ""
     """The version of the code, which is stored with the scores."""
@@ -45,9 +45,9 @@ class Runs:
         # Seed by seed: an interrupted experiment then has whole rows of the first seed.
         wanted = {
             stored_scores.file_of(self.folder, component, seed): (component, seed)
-            for place, seed in enumerate(self.seeds)
+            for position, seed in enumerate(self.seeds)
             for system in systems
-            if place < system.seeds
+            if position < system.seeds
             for component in system.components
             if not isinstance(component, Untrained)
         }

@@ -17,7 +17,7 @@ from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.experiments.components import Ready, TrainedComponent, scaling_without
 from bioqa.models.experiments.data import ExperimentData
-from bioqa.models.experiments.speed import Ranker, speed
+from bioqa.models.experiments.speed import TimedRanker, speed
 from bioqa.models.experiments.stored_scores import ComponentScores
 from bioqa.models.features.extractor import Scaling
 from bioqa.models.rankers.registry import encoder_of, learned_state, reader_for
@@ -58,7 +58,7 @@ def train_component(
     trained = train_model(
         inputs,
         share.train(data.train),
-        Development(share.measured(sample(data.dev, share.watched)), inputs),
+        Development(share.keep_measured(sample(data.dev, share.watched)), inputs),
         seed=seed,
         progress=report,
         state=state,
@@ -68,11 +68,11 @@ def train_component(
         encoder.cache = None
     seconds = time.monotonic() - begun
 
-    def scored(questions: Sequence[Prepared]) -> list[PoolScores]:
+    def score(questions: Sequence[Prepared]) -> list[PoolScores]:
         return Development(questions, inputs).scores(trained.model)
 
-    dev = scored(share.dev(data.dev))
-    tests = {name: scored(share.test(qs)) for name, qs in data.tests.items()}
+    dev = score(share.dev(data.dev))
+    tests = {name: score(share.test(qs)) for name, qs in data.tests.items()}
     record = {
         "parameters": learning_parameters(trained.model, fine_tuned=settings.fine_tune),
         **speed(_ranker(component, trained.model, data, scaling), data, share.candidates),
@@ -111,25 +111,25 @@ def _ranker(
 
 
 def score_ready(
-    component: Ready, ranker: Ranker, data: ExperimentData, log: Log = lambda line: None
+    component: Ready, ranker: TimedRanker, data: ExperimentData, log: Log = lambda line: None
 ) -> ComponentScores:
     """Score through ``rank`` alone; gold documents are ranked one at a time, for their sentences."""
     share = component.share
 
-    def scored(name: str, questions: Sequence[Prepared]) -> list[PoolScores]:
-        made = []
+    def score(name: str, questions: Sequence[Prepared]) -> list[PoolScores]:
+        elements = []
         for done, question in enumerate(questions, 1):
-            body, found = question.response.question.body, question.retrieved.candidates
-            documents, sentences = in_order(ranker.rank(body, found), found)
+            body, candidates = question.response.question.body, question.retrieved.candidates
+            documents, sentences = in_order(ranker.rank(body, candidates), candidates)
             gold = [in_order(ranker.rank(body, [c]), [c])[1] for c in question.gold.candidates]
-            made.append(PoolScores(documents, sentences, np.concatenate([np.zeros(0), *gold])))
+            elements.append(PoolScores(documents, sentences, np.concatenate([np.zeros(0), *gold])))
             if done % 50 == 0:
                 log(f"{name}: {done}/{len(questions)} questions")
-        return made
+        return elements
 
-    dev = scored("dev", share.dev(data.dev))
+    dev = score("dev", share.dev(data.dev))
     tests: Mapping[str, Sequence[PoolScores]] = {
-        name: scored(name, share.test(qs)) for name, qs in data.tests.items()
+        name: score(name, share.test(qs)) for name, qs in data.tests.items()
     }
     return ComponentScores(dev, tests, speed(ranker, data, share.candidates))
 

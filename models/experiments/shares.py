@@ -42,12 +42,12 @@ class Share:
         return [_with_few_irrelevant(question, self.irrelevant) for question in chosen]
 
     def dev(self, questions: Sequence[Prepared]) -> list[Prepared]:
-        return self.measured(sample(questions, self.dev_questions))
+        return self.keep_measured(sample(questions, self.dev_questions))
 
     def test(self, questions: Sequence[Prepared]) -> list[Prepared]:
-        return self.measured(sample(questions, self.test_questions))
+        return self.keep_measured(sample(questions, self.test_questions))
 
-    def measured(self, questions: Iterable[Prepared]) -> list[Prepared]:
+    def keep_measured(self, questions: Iterable[Prepared]) -> list[Prepared]:
         if not self.candidates:
             return list(questions)
         return [
@@ -72,10 +72,10 @@ def take(pool: Pool, documents: Ints) -> Pool:
     )
 
 
-def _with_few_irrelevant(question: Prepared, each: int) -> Prepared:
+def _with_few_irrelevant(question: Prepared, most: int) -> Prepared:
     """The draw depends on the question alone, not on the others of the share."""
     pool = question.retrieved
     relevant, irrelevant = np.flatnonzero(pool.relevant), np.flatnonzero(~pool.relevant)
     generator = np.random.default_rng(list(question.response.question.id.encode()))
-    drawn = generator.permutation(irrelevant)[: each * len(relevant)]
+    drawn = generator.permutation(irrelevant)[: most * len(relevant)]
     return replace(question, retrieved=take(pool, np.sort(np.concatenate([relevant, drawn]))))

@@ -19,13 +19,13 @@ TIMED = 5
 """Number of questions for measuring speed."""
 
 
-class Ranker(Protocol):
+class TimedRanker(Protocol):
     """What measuring needs of a ranker that is ready to serve."""
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking: ...
 
 
-def speed(ranker: Ranker, data: ExperimentData, candidates: int) -> dict[str, Any]:
+def speed(ranker: TimedRanker, data: ExperimentData, candidates: int) -> dict[str, Any]:
     """Time of ``rank``, with documents already tokenised, and without cached states of an encoder."""
     encoder = encoder_of(ranker.checkpoint.model) if isinstance(ranker, Reranker) else None
     cache = None
@@ -42,7 +42,7 @@ def timing(answer: Callable[[Prepared], object], data: ExperimentData, candidate
 
     CPU time hardly depends on other work on the machine.
     """
-    questions = Share(candidates=candidates).measured(next(iter(data.tests.values()))[:TIMED])
+    questions = Share(candidates=candidates).keep_measured(next(iter(data.tests.values()))[:TIMED])
     times = np.array([[_time(answer, question) for _ in range(2)] for question in questions]).min(axis=1)
     milliseconds, of_threads = np.median(1000 * times, axis=0).round(1).tolist()
     return {

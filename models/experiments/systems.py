@@ -65,7 +65,7 @@ def short(encoder: str) -> str:
     return encoder.rstrip("/").rpartition("/")[2]
 
 
-def trained(
+def train_component(
     ranker: str, share: Share, without: FeatureGroup | None = None, **changes: Any
 ) -> TrainedComponent:
     """A component with the published settings of an architecture, or with changes. Raises SettingsError."""

@@ -46,7 +46,7 @@ def table_rows(
     measured = []
     for system, records, runs in (
         *_measure_untrained(data),
-        *_kept(data, folder, seeds, systems),
+        *_stored_systems(data, folder, seeds, systems),
         _oracle(data),
     ):
         log(f"{system.name}: dev {mean_on_dev(runs)}")
@@ -66,17 +66,17 @@ def compare(measured: Sequence[MeasuredSystem]) -> tuple[list[Row], str]:
     ]
     reference = reference_of(whole)
     against = next(runs for system, _, runs in measured if system.name == reference)
-    made = []
+    elements = []
     for system, records, runs in measured:
         summaries = {}
         for name in runs[0].collections:
             p = {} if runs is against else {reference: better_p(runs, against, name)}
             summaries[name] = summary(runs, name, p)
-        made.append(Row(system.name, system.kind, len(runs), mean_on_dev(runs), summaries, records))
-    return made, reference
+        elements.append(Row(system.name, system.kind, len(runs), mean_on_dev(runs), summaries, records))
+    return elements, reference
 
 
-def _kept(
+def _stored_systems(
     data: ExperimentData, folder: Path, seeds: Sequence[int], systems: Iterable[System]
 ) -> Iterator[MeasuredSystem]:
     for system in systems:

@@ -43,8 +43,8 @@ class SentenceVectors:
         """[texts, width]"""
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         if missing:
-            made = self._read(missing)
-            self._known |= dict(zip(missing, made, strict=True))
+            read_vectors = self._read(missing)
+            self._known |= dict(zip(missing, read_vectors, strict=True))
         return np.stack([self._known[text] for text in texts])
 
     def _read(self, texts: Sequence[str]) -> Floats:
@@ -68,16 +68,16 @@ def score_zero_shot(
     pooling = pooling_of(component.encoder)
     vectors = SentenceVectors(encoder, pooling)
 
-    def scored(name: str, questions: Sequence[Prepared]) -> list[PoolScores]:
-        made = []
+    def score(name: str, questions: Sequence[Prepared]) -> list[PoolScores]:
+        elements = []
         for done, question in enumerate(questions, 1):
-            made.append(_scores_of(vectors, component, question))
+            elements.append(_scores_of(vectors, component, question))
             if done % 50 == 0:
                 log(f"{name}: {done}/{len(questions)} questions")
-        return made
+        return elements
 
-    dev = scored("dev", component.share.dev(data.dev))
-    tests = {name: scored(name, component.share.test(qs)) for name, qs in data.tests.items()}
+    dev = score("dev", component.share.dev(data.dev))
+    tests = {name: score(name, component.share.test(qs)) for name, qs in data.tests.items()}
     record = {
         "parameters": 0,
         **timing(
@@ -92,16 +92,16 @@ def score_zero_shot(
 
 
 def _scores_of(vectors: SentenceVectors, component: ZeroShot, question: Prepared) -> PoolScores:
-    asked = vectors([component.prompt + question.response.question.body])[0]
-    documents, sentences = _cosines(vectors, asked, question.retrieved)
-    return PoolScores(documents, sentences, _cosines(vectors, asked, question.gold)[1])
+    question_vector = vectors([component.prompt + question.response.question.body])[0]
+    documents, sentences = _cosines(vectors, question_vector, question.retrieved)
+    return PoolScores(documents, sentences, _cosines(vectors, question_vector, question.gold)[1])
 
 
-def _cosines(vectors: SentenceVectors, asked: Floats, pool: Pool) -> tuple[Floats, Floats]:
+def _cosines(vectors: SentenceVectors, question_vector: Floats, pool: Pool) -> tuple[Floats, Floats]:
     texts = [c.document.sentence_texts() for c in pool.candidates]
     if not any(texts):
         return np.zeros(len(texts)), np.zeros(0)
-    sentences = vectors([text for of_document in texts for text in of_document]) @ asked
+    sentences = vectors([text for of_document in texts for text in of_document]) @ question_vector
     ends = np.cumsum([len(of_document) for of_document in texts])[:-1]
     documents = [float(s.max()) if len(s) else -1.0 for s in np.split(sentences, ends)]
     return np.array(documents), sentences

@@ -20,7 +20,7 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PairMatches:
     """Where the question's terms are among packed ids: for units of any size."""
 
     terms: Ints
@@ -38,11 +38,11 @@ class Found:
         counts = np.bincount(self.which * units + unit, minlength=width * units)
         # A bigram of the question can only be where two of its terms are adjacent within one unit.
         pairs = np.flatnonzero((np.diff(self.places) == 1) & (np.diff(unit) == 0))
-        found = self.which[pairs] * width + self.which[pairs + 1]
+        pair_ids = self.which[pairs] * width + self.which[pairs + 1]
         positions = np.searchsorted(self.distinct, self.terms)
         wanted = np.unique(positions[:-1] * width + positions[1:])
-        asked = np.isin(found, wanted)
-        occurrences = np.unique(unit[pairs[asked]] * width * width + found[asked])
+        is_wanted = np.isin(pair_ids, wanted)
+        occurrences = np.unique(unit[pairs[is_wanted]] * width * width + pair_ids[is_wanted])
         bigrams = np.bincount(occurrences // max(width * width, 1), minlength=units)
         return Matches(
             counts.reshape(width, units).astype(np.float32),
@@ -52,11 +52,11 @@ class Found:
         )
 
 
-def find(terms: Ints, ids: Ints) -> Found:
+def find(terms: Ints, ids: Ints) -> PairMatches:
     """Find the question's terms among packed ids."""
     distinct = np.unique(terms)
     places = np.flatnonzero(np.isin(ids, distinct))
-    return Found(terms, distinct, places, np.searchsorted(distinct, ids[places]))
+    return PairMatches(terms, distinct, places, np.searchsorted(distinct, ids[places]))
 
 
 def match(terms: Ints, ids: Ints, lengths: Ints) -> Matches:

@@ -46,13 +46,13 @@ class SoftMatches:
 
 
 def soft_features(
-    question: TokenisedQuestion, documents: Sequence[TokenisedDocument], known: WordPieces
+    question: TokenisedQuestion, documents: Sequence[TokenisedDocument], vocabulary: WordPieces
 ) -> tuple[Floats, Floats]:
     """[documents, 4] and [sentences of all, 4]; below the best: of the same document, so at most 0."""
     sizes = np.array([len(d.piece_counts) for d in documents], dtype=np.int64)
     pieces, counts = (concatenate(getattr(d, name) for d in documents) for name in ("pieces", "piece_counts"))
     titles = np.concatenate([np.empty(0, dtype=np.bool_), *(d.titles for d in documents)])
-    of_sentences = soft_match(question.pieces, pieces, counts, known)
+    of_sentences = soft_match(question.pieces, pieces, counts, vocabulary)
     of_titles = SoftMatches(of_sentences.closest * titles, of_sentences.weights)
     shares = [of_sentences.shares(power) for power in _POWERS]
     owner = np.repeat(np.arange(len(documents)), sizes)

@@ -43,7 +43,7 @@ DOCUMENT_WORDS = {
 }
 
 
-def described(unit: Literal["document", "sentence"], name: str) -> str:
+def describe(unit: Literal["document", "sentence"], name: str) -> str:
     """A feature's name and what it is."""
     words = (DOCUMENT_WORDS if unit == "document" else SENTENCE_WORDS).get(name, "")
     return f"{name}: {words}" if words else name

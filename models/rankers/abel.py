@@ -40,15 +40,15 @@ class Abel(nn.Module):
             rows = rows + _products(batch, static, words).repeat(1, 1, 2)
             rows = torch.cat([rows, _one_hot_products(batch)[:, :, None]], dim=2)
         matches = self.match(rows).squeeze(2)
-        return self.gate.weighted(batch, static, matches)
+        return self.gate.weigh(batch, static, matches)
 
 
 def _products(batch: Batch, terms: Tensor, words: Tensor) -> Tensor:
     """[B, n, width], [words, width] → [S, n, width] (Equations 2 to 4); 0 for a unit without words."""
-    logits = batch.padded(products(batch, terms, words)).masked_fill(~batch.padding[:, :, None], -torch.inf)
+    logits = batch.pad(products(batch, terms, words)).masked_fill(~batch.padding[:, :, None], -torch.inf)
     # A unit without words has no attention to divide.
     attention = torch.nan_to_num(torch.softmax(logits, dim=1))
-    seen = attention.transpose(1, 2) @ batch.padded(words)
+    seen = attention.transpose(1, 2) @ batch.pad(words)
     return normalize(seen, dim=2) * normalize(terms, dim=2)[batch.unit_question]
 
 

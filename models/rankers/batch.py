@@ -92,11 +92,11 @@ def make_example(
         words = words[np.repeat(titles, counts)]
         counts = counts * titles
     number = len(counts) if units == "sentences" else len(documents)
-    asked, has_word = _readable(reading, pieces, question.words, words, stop_ids)
+    words_read, has_word = _readable(reading, pieces, question.words, words, stop_ids)
     lengths = np.bincount(np.repeat(owner, counts)[has_word], minlength=number).astype(np.int64)
     of_units, lengths, truncated = _cut(reading, words[has_word], lengths)
     return Example(
-        asked,
+        words_read,
         of_units,
         lengths,
         sentences if units == "sentences" else np.ones(number, dtype=np.int64),
@@ -213,7 +213,7 @@ class Batch:
         """With all tensors on this device; ``pieces`` are an encoder's input and stay."""
         if self.words.device == device:
             return self
-        values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         moved: dict[str, Any] = {
             name: value.to(device) for name, value in values.items() if isinstance(value, Tensor)
         }
@@ -231,11 +231,11 @@ class Batch:
 
     @cached_property
     def padding(self) -> Tensor:
-        """[S, longest] True for words: the mask of ``padded``; at least one place."""
+        """[S, longest] True for words: the mask of ``pad``; at least one place."""
         longest = int(self.lengths.max()) if len(self.lengths) else 0
         return torch.arange(max(1, longest), device=self.lengths.device) < self.lengths[:, None]
 
-    def padded(self, values: Tensor) -> Tensor:
+    def pad(self, values: Tensor) -> Tensor:
         """Values of the units' words [words, …] → [S, longest, …], 0 where masked.
 
         Similarities are computed packed and only then laid out for convolutions: for 100 documents in a

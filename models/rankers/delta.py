@@ -55,8 +55,8 @@ class Scanner(nn.Module):
             lengths = lengths + self.beyond
             x = torch.relu(convolution(pad(x, (self.beyond, self.beyond))))
             x = x * (torch.arange(x.shape[2], device=x.device) < lengths[:, None])[:, None]
-        found: Tensor = self.dropout(x).amax(2)
-        return found * (lengths > self.beyond * len(self.convolutions))[:, None]
+        features: Tensor = self.dropout(x).amax(2)
+        return features * (lengths > self.beyond * len(self.convolutions))[:, None]
 
 
 class Differences(nn.Module):
@@ -68,13 +68,13 @@ class Differences(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """[S, filters]"""
         terms, words = self.vectors(batch)
-        asked = torch.split(terms, batch.mask.sum(1).tolist())
+        terms_of = torch.split(terms, batch.mask.sum(1).tolist())
         blocks = torch.split(words, list(batch.question_words))
-        closest = torch.cat([_closest(*each) for each in zip(asked, blocks, strict=True)])
+        closest = torch.cat([_closest(*pair) for pair in zip(terms_of, blocks, strict=True)])
         differences = words - closest
         beside = [differences.norm(dim=1), cosine_similarity(words, closest, dim=1)]
         rows = torch.cat([differences, torch.stack(beside, dim=1)], dim=1)
-        scanned: Tensor = self.scanner(batch.padded(rows), batch.lengths)
+        scanned: Tensor = self.scanner(batch.pad(rows), batch.lengths)
         return scanned
 
 

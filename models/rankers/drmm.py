@@ -46,7 +46,7 @@ class Drmm(nn.Module):
         padded = batch.padded_terms(terms)
         histograms = self._histograms(batch, cosines(batch, padded, words)).log1p()
         matches = self.match(histograms).squeeze(2)
-        return self.gate.weighted(batch, padded, matches)
+        return self.gate.weigh(batch, padded, matches)
 
     def _histograms(self, batch: Batch, similarity: Tensor) -> Tensor:
         """[words, n] → [S, n, bins] counts."""

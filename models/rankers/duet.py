@@ -51,12 +51,12 @@ class DuetLocal(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """[S]"""
         # [S, n, m]
-        matches = batch.padded(exact_matches(batch)).transpose(1, 2)
+        matches = batch.pad(exact_matches(batch)).transpose(1, 2)
         weights = self.convolution.weight[:, : matches.shape[2]]
-        found = torch.tanh(matches @ weights.T + self.convolution.bias)
-        missing = self.terms - found.shape[1]
+        features = torch.tanh(matches @ weights.T + self.convolution.bias)
+        missing = self.terms - features.shape[1]
         mask = pad(batch.mask, (0, missing))[batch.unit_question]
-        rows = pad(found, (0, 0, 0, missing)) * mask[:, :, None]
+        rows = pad(features, (0, 0, 0, missing)) * mask[:, :, None]
         scores: Tensor = self.score(rows.flatten(1)).squeeze(1)
         return scores
 

@@ -41,12 +41,12 @@ class MatchPyramid(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """[S]"""
         terms, words = self.vectors(batch)
-        similarity = batch.padded(cosines(batch, batch.padded_terms(terms), words))
+        similarity = batch.pad(cosines(batch, batch.padded_terms(terms), words))
         # [S, filters, m, n] → [S, filters, columns, n] → [S, filters, rows, columns]
         maps = torch.relu(self.convolution(similarity[:, None]))
         by_column = _pool(maps, batch.lengths, self.columns)
-        asked = batch.mask.sum(1)[batch.unit_question]
-        grid = _pool(by_column.transpose(2, 3), asked, self.rows)
+        lengths = batch.mask.sum(1)[batch.unit_question]
+        grid = _pool(by_column.transpose(2, 3), lengths, self.rows)
         scores: Tensor = self.score(grid.flatten(1)).squeeze(1)
         return scores
 

@@ -93,14 +93,14 @@ class Pacrr(nn.Module):
         terms, words = self.vectors(batch)
         padded = batch.padded_terms(terms)
         # [words, n] → [S, n, m]
-        similarity = batch.padded(cosines(batch, padded, words)).transpose(1, 2)
+        similarity = batch.pad(cosines(batch, padded, words)).transpose(1, 2)
         signals = [similarity, *(self._ngrams(similarity, layer) for layer in self.convolutions)]
         context = self._around(batch, padded, words) if self.own.disambiguate else None
-        parts = [part for signal in signals for part in self._pooled(batch, signal, context)]
+        parts = [part for signal in signals for part in self._pool(batch, signal, context)]
         idf = softmax_over_terms(batch, batch.idf)[batch.unit_question]
         rows = torch.cat([*parts, idf[:, :, None]], dim=2)
         missing = self.terms - rows.shape[1]
-        return self._joined(pad(rows, (0, 0, 0, missing)), pad(batch.mask, (0, missing))[batch.unit_question])
+        return self._join(pad(rows, (0, 0, 0, missing)), pad(batch.mask, (0, missing))[batch.unit_question])
 
     @staticmethod
     def _ngrams(similarity: Tensor, layer: nn.Module) -> Tensor:
@@ -114,12 +114,12 @@ class Pacrr(nn.Module):
         _, n, m = similarity.shape
         # [size², S n m]: one matrix product is up to eight times as fast as convolving one channel.
         shifted = [padded[:, i : i + n, j : j + m] for i in range(size) for j in range(size)]
-        found = torch.addmm(layer.bias[:, None], layer.weight.flatten(1), torch.stack(shifted).flatten(1))
+        convolved = torch.addmm(layer.bias[:, None], layer.weight.flatten(1), torch.stack(shifted).flatten(1))
         # The index of the maximum makes its gradient cheap; without one, a plain maximum is faster.
-        strongest = found.max(0).values if found.requires_grad else found.amax(0)
+        strongest = convolved.max(0).values if convolved.requires_grad else convolved.amax(0)
         return torch.relu(strongest).view_as(similarity)
 
-    def _pooled(self, batch: Batch, signal: Tensor, context: Tensor | None) -> list[Tensor]:
+    def _pool(self, batch: Batch, signal: Tensor, context: Tensor | None) -> list[Tensor]:
         """The strongest places of each row, [S, n, k], after each part of the document; 0 where it has fewer.
         With ``context`` [S, m], also its values at these places.
         """
@@ -144,11 +144,11 @@ class Pacrr(nn.Module):
         summed = terms.sum(1)[batch.unit_question]
         around = self.own.around
         # Running sums: the words from t - around to t + around.
-        padded = pad(batch.padded(words), (0, 0, around + 1, around)).cumsum(1)
+        padded = pad(batch.pad(words), (0, 0, around + 1, around)).cumsum(1)
         windows = padded[:, 2 * around + 1 :] - padded[:, : -2 * around - 1]
         return cosine_similarity(windows, summed[:, None], dim=2) * batch.padding
 
-    def _joined(self, rows: Tensor, mask: Tensor) -> Tensor:
+    def _join(self, rows: Tensor, mask: Tensor) -> Tensor:
         """[S, terms, width], [S, terms] → [S]"""
         if self.own.shuffle and self.training:
             order = torch.rand(mask.shape, device=mask.device).argsort(dim=1)

@@ -27,7 +27,7 @@ VIEWS = 3
 """Similarity matrices: exact match, cosine of word vectors, cosine of contexts."""
 
 
-class Context(nn.Module):
+class TermContext(nn.Module):
     """Context-sensitive vectors: two stacked width-3 convolutions with sigmoid (or another) and residual.
 
     Packed units are separated by one zero row, so that a convolution sees zeros beyond a unit's ends (the
@@ -70,7 +70,7 @@ class Pdrmm(nn.Module):
         """``vectors`` gives those of a batch's words, as bioqa.models.rankers.vectors.StaticVectors does."""
         super().__init__()
         self.vectors = vectors
-        self.context = Context(dimensions, activation=activation)
+        self.context = TermContext(dimensions, activation=activation)
         self.importance = nn.Linear(dimensions + 1, 1)
         self.match = nn.Sequential(nn.Linear(VIEWS * 3, 8), nn.LeakyReLU(0.1), nn.Linear(8, 1))
 

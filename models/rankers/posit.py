@@ -37,7 +37,7 @@ class Posit(nn.Module):
         pooled = pool(torch.cat(views, dim=1), batch.packing)[:, :, :2]
         rows = pooled.reshape(len(pooled), self.views, batch.questions.shape[1], 2).transpose(1, 2).flatten(2)
         matches = self.match(rows).squeeze(2)
-        return self.gate.weighted(batch, static, matches)
+        return self.gate.weigh(batch, static, matches)
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:

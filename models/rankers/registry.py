@@ -29,7 +29,7 @@ from bioqa.models.rankers import (
     sevmos,
     wmd,
 )
-from bioqa.models.rankers.settings import Kind, RankerSettings, SettingsError, WordReading
+from bioqa.models.rankers.settings import Kind, RankerSettings, RankerSettingsError, WordReading
 from bioqa.models.rankers.vectors import StaticVectors
 
 ARCHITECTURES: dict[str, Kind] = {
@@ -84,13 +84,13 @@ _FORMAT_1 = frozenset(
 def kind_of(ranker: str) -> Kind:
     """Raises SettingsError for a name that the registry lacks."""
     if ranker not in ARCHITECTURES:
-        raise SettingsError(f"architecture {ranker!r} is not one of {', '.join(ARCHITECTURES)}")
+        raise RankerSettingsError(f"architecture {ranker!r} is not one of {', '.join(ARCHITECTURES)}")
     return ARCHITECTURES[ranker]
 
 
 def settings_of(ranker: str, **changes: Any) -> RankerSettings:
     """The published settings of an architecture, with changes. Raises SettingsError."""
-    return kind_of(ranker).settings(ranker).changed(**changes)
+    return kind_of(ranker).settings(ranker).with_changes(**changes)
 
 
 def settings_from(values: Mapping[str, Any], format_of_file: int) -> RankerSettings:
@@ -100,13 +100,13 @@ def settings_from(values: Mapping[str, Any], format_of_file: int) -> RankerSetti
     """
     stored = dict(values)
     if "ranker" not in stored:
-        raise SettingsError("no ranker is named")
+        raise RankerSettingsError("no ranker is named")
     ranker = stored.pop("ranker")
     settings = kind_of(ranker).settings(ranker)
     if format_of_file == 1:
         had = settings.as_dict()
         stored = {name: value for name, value in stored.items() if name in had or name not in _FORMAT_1}
-    return settings.restored(stored)
+    return settings.restore(stored)
 
 
 def build(
@@ -123,8 +123,8 @@ def build(
     if encoding is None:
         reading = settings.reading
         unknown = reading.unknown_words if isinstance(reading, WordReading) else "drop"
-        place = device_of("cpu" if device == "auto" else device)
-        return kind.build(settings, StaticVectors(vectors, unknown)).to(place)
+        target = device_of("cpu" if device == "auto" else device)
+        return kind.build(settings, StaticVectors(vectors, unknown)).to(target)
     if encoder is None:
         encoder = load_encoder(settings, device)
         assert encoder is not None
@@ -159,7 +159,7 @@ def load_encoder(settings: RankerSettings, device: str = "auto") -> Encoder | No
     if settings.encoding is None:
         return None
     if not settings.encoding.encoder:
-        raise SettingsError(f"{settings.ranker} reads through an encoder: name one (setting encoder)")
+        raise RankerSettingsError(f"{settings.ranker} reads through an encoder: name one (setting encoder)")
     return Encoder.load(settings.encoding.encoder, device=device)
 
 

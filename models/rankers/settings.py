@@ -24,7 +24,7 @@ UnknownWords = Literal["drop", "mean", "random"]
 _NAMES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
 
-class SettingsError(BioqaError):
+class RankerSettingsError(BioqaError):
     """An architecture's name or one of the settings is not allowed."""
 
 
@@ -48,19 +48,19 @@ class Section:
             value: Any = getattr(self, name)
             wanted = type(setting.default)
             if type(value) is not wanted and not (wanted is float and type(value) is int):
-                raise SettingsError(f"{name} {value!r} is not {_NAMES[wanted]}")
+                raise RankerSettingsError(f"{name} {value!r} is not {_NAMES[wanted]}")
             choices = get_args(setting.type)
             if choices and value not in choices:
-                raise SettingsError(f"{name} {value!r} is not one of {', '.join(choices)}")
+                raise RankerSettingsError(f"{name} {value!r} is not one of {', '.join(choices)}")
             self._check_range(name, value)
 
     def _check_range(self, name: str, value: Any) -> None:
         if name in self.POSITIVE and not 0 < value < inf:
-            raise SettingsError(f"{name} {value!r} is not above 0")
+            raise RankerSettingsError(f"{name} {value!r} is not above 0")
         if name in self.BELOW_ONE and not 0 <= value < 1:
-            raise SettingsError(f"{name} {value!r} is not from 0 to below 1")
+            raise RankerSettingsError(f"{name} {value!r} is not from 0 to below 1")
         if name in self.LEAST and not self.LEAST[name] <= value < inf:
-            raise SettingsError(f"{name} {value!r} is not {self.LEAST[name]} or above")
+            raise RankerSettingsError(f"{name} {value!r} is not {self.LEAST[name]} or above")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,9 @@ class WordReading(InputReading):
         """Number of places, for a ranker with weights for each. Raises SettingsError if it is not set."""
         number: int = getattr(self, name)
         if not number:
-            raise SettingsError(f"{name} 0: this ranker has weights for each place, so it needs their number")
+            raise RankerSettingsError(
+                f"{name} 0: this ranker has weights for each place, so it needs their number"
+            )
         return number
 
 
@@ -196,11 +198,11 @@ class RankerSettings:
         named = {name: getattr(self, name) for name in ("own", "reading", "training", "encoding")}
         return {name: section for name, section in named.items() if section is not None}
 
-    def changed(self, **changes: Any) -> "RankerSettings":
+    def with_changes(self, **changes: Any) -> "RankerSettings":
         """With other values of settings, by their names. Raises SettingsError."""
         return self._made_of(changes, replace)
 
-    def restored(self, values: Mapping[str, Any]) -> "RankerSettings":
+    def restore(self, values: Mapping[str, Any]) -> "RankerSettings":
         """With stored values; what is not stored has its section's default. Raises SettingsError."""
         return self._made_of(values, lambda section, **of_section: type(section)(**of_section))
 
@@ -208,7 +210,7 @@ class RankerSettings:
         had = {name: {field.name for field in fields(section)} for name, section in self.sections.items()}
         all_names = sorted(name for names in had.values() for name in names)
         if unknown := sorted(values.keys() - set(all_names)):
-            raise SettingsError(
+            raise RankerSettingsError(
                 f"unknown settings: {', '.join(unknown)}; {self.ranker} has {', '.join(all_names)}"
             )
         changed_sections: dict[str, Any] = {

@@ -16,7 +16,7 @@ from bioqa.models.rankers.heads import DocumentRanker
 from bioqa.models.rankers.settings import Kind, RankerSettings
 
 
-class Pair(nn.Module):
+class WordPair(nn.Module):
     """[x_q; x_q · M · x_d; x_d]"""
 
     def __init__(self, vectors: nn.Module, dimensions: int, own: DeltaSettings) -> None:
@@ -31,14 +31,14 @@ class Pair(nn.Module):
         """[S, width]"""
         terms, words = self.vectors(batch)
         question_state = self.question(batch.padded_terms(terms), batch.mask.sum(1))[batch.unit_question]
-        read = self.document(batch.padded(words), batch.lengths)
+        read = self.document(batch.pad(words), batch.lengths)
         alike = (question_state * self.matrix(read)).sum(1, keepdim=True)
         return torch.cat([question_state, alike, read], dim=1)
 
 
 def _build(settings: RankerSettings, vectors: nn.Module) -> nn.Module:
     own, reading = settings.own_as(DeltaSettings), settings.reading
-    pair = Pair(vectors, reading.dimensions, own)
+    pair = WordPair(vectors, reading.dimensions, own)
     return DocumentRanker(pair, Classifier(feature_counts(reading.features)[0] + pair.width, own.dropout))
 
 

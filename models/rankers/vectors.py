@@ -55,8 +55,8 @@ def exact_matches(batch: Batch) -> Tensor:
     """[words, n] 1 where a word is the term, else 0."""
     terms = batch.questions.masked_fill(~batch.mask, _NO_WORD)
     blocks = torch.split(batch.words, list(batch.question_words))
-    found = [block[:, None] == of_question for block, of_question in zip(blocks, terms, strict=True)]
-    return torch.cat(found).float()
+    equal = [block[:, None] == of_question for block, of_question in zip(blocks, terms, strict=True)]
+    return torch.cat(equal).float()
 
 
 def term_counts(batch: Batch) -> Tensor:
@@ -88,7 +88,7 @@ class TermGate(nn.Module):
         logits = self.layer(torch.cat([terms, batch.idf[:, :, None]], dim=2)).squeeze(2)
         return softmax_over_terms(batch, logits)
 
-    def weighted(self, batch: Batch, terms: Tensor, matches: Tensor) -> Tensor:
+    def weigh(self, batch: Batch, terms: Tensor, matches: Tensor) -> Tensor:
         """The weighted sums of each unit's ``matches`` [S, n] → [S]"""
         weights: Tensor = self(batch, terms)
         return (matches * weights[batch.unit_question]).sum(1)

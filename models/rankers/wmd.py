@@ -46,12 +46,12 @@ class WordMovers(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """[S] The distance, negative."""
         terms, words = self.vectors(batch)
-        asked = _each(terms, batch.mask.sum(1))
+        blocks = _each(terms, batch.mask.sum(1))
         units = _each(words, batch.lengths)
         longest = float(self.vectors.table.norm(dim=1).max())
         pairs = zip(batch.unit_question.tolist(), units, strict=True)
-        found = [self._distance(asked[question], unit, longest) for question, unit in pairs]
-        return -torch.tensor(found, dtype=terms.dtype).to(terms.device)
+        distances = [self._distance(blocks[question], unit, longest) for question, unit in pairs]
+        return -torch.tensor(distances, dtype=terms.dtype).to(terms.device)
 
     def _distance(self, one: Floats, other: Floats, longest: float) -> float:
         """The distance of two texts [words, d]; a word that occurs twice is there twice."""

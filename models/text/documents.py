@@ -56,9 +56,12 @@ class DocumentTokens:
 
     def __init__(self, vocabulary: Vocabulary, capacity: int = 20_000) -> None:
         self.vocabulary = vocabulary
-        known = KnownStrings(vocabulary)
+        strings = KnownStrings(vocabulary)
         self._tokenised = DocumentCache(
-            lambda found: [each.alone() for each in tokenise_documents(found, vocabulary, known)], capacity
+            lambda documents: [
+                document.alone() for document in tokenise_documents(documents, vocabulary, strings)
+            ],
+            capacity,
         )
         self._stored: tuple[TokensBeside, ...] = ()
         self._lock = Lock()
@@ -76,8 +79,8 @@ class DocumentTokens:
     def __call__(self, documents: Sequence[Document]) -> list[TokenisedDocument]:
         all_tokens: list[TokenisedDocument | None] = [None] * len(documents)
         for stored in self._stored:
-            missing = [place for place, tokens in enumerate(all_tokens) if tokens is None]
-            looked_up = stored([documents[place] for place in missing])
+            missing = [position for position, tokens in enumerate(all_tokens) if tokens is None]
+            looked_up = stored([documents[position] for position in missing])
             for place, tokens in zip(missing, looked_up, strict=True):
                 all_tokens[place] = tokens
         # Not cached: reading what is stored again takes hardly longer, and no memory.

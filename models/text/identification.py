@@ -182,8 +182,8 @@ def _script(character: str) -> str | None:
 
 def _by_words(text: str) -> str | None:
     text = unicodedata.normalize("NFC", text)
-    found = terms(_CLITICS.sub(" ", text))
-    distinct = frozenset(found)
+    words = terms(_CLITICS.sub(" ", text))
+    distinct = frozenset(words)
     english = len(distinct & _ENGLISH)
     marks = frozenset() if text.isascii() else frozenset(text.lower())
     scores: dict[str, float] = {}
@@ -194,6 +194,6 @@ def _by_words(text: str) -> str | None:
             scores[code] = own + 0.5 * shared + bool(marks & frozenset(_LETTERS.get(code, "")))
     if not scores:
         return None
-    code = max(scores, key=lambda each: scores[each])
+    code = max(scores, key=lambda code: scores[code])
     enough = scores[code] >= _LEAST_SCORE and scores[code] > english and scores[code] >= 0.2 * len(distinct)
     return code if enough else None

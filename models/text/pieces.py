@@ -31,15 +31,15 @@ class PiecesError(BioqaError):
 
 
 class _Splits(dict[str, tuple[int, ...]]):
-    """Piece numbers by term: a dict, for lookups at C speed, that caches the first ``known`` terms."""
+    """Piece numbers by term: a dict, for lookups at C speed, that caches the first ``capacity`` terms."""
 
-    def __init__(self, names: tuple[str, ...], known: int = 200_000) -> None:
+    def __init__(self, names: tuple[str, ...], capacity: int = 200_000) -> None:
         super().__init__({END: (len(names),)})
         begin = len(CONTINUES)
         self._first = {name: i for i, name in enumerate(names) if not name.startswith(CONTINUES)}
         self._others = {name[begin:]: i for i, name in enumerate(names) if name.startswith(CONTINUES)}
         self._longest = max(map(len, (*self._first, *self._others)), default=0)
-        self._known = known
+        self._known = capacity
 
     def __missing__(self, term: str) -> tuple[int, ...]:
         split = tuple(self._pieces(_without_accents(term[:LONGEST])))
@@ -48,7 +48,7 @@ class _Splits(dict[str, tuple[int, ...]]):
         return split
 
     def _pieces(self, term: str) -> list[int]:
-        found: list[int] = []
+        ids: list[int] = []
         begin, size, pieces = 0, len(term), self._first
         while begin < size:
             # No generator or function for the search: with them, it would take twice as long.
@@ -56,11 +56,11 @@ class _Splits(dict[str, tuple[int, ...]]):
             while end > begin and term[begin:end] not in pieces:
                 end -= 1
             if end > begin:
-                found.append(pieces[term[begin:end]])
+                ids.append(pieces[term[begin:end]])
             # A character that is no piece is skipped.
             begin = max(end, begin + 1)
             pieces = self._others
-        return found
+        return ids
 
 
 def _without_accents(term: str) -> str:

@@ -237,8 +237,8 @@ def store(
             write_arrays(file, fingerprints(vocabulary), arrays)
     except OSError as error:
         raise BioqaError(f"{old.path}: cannot be written: {error.strerror or error}") from error
-    count, made = (sum(map(len, columns[name])) for name in ("pmids", "made"))
-    return Stored(old.path, count, made, old.path.stat().st_size)
+    count, elements = (sum(map(len, columns[name])) for name in ("pmids", "made"))
+    return Stored(old.path, count, elements, old.path.stat().st_size)
 
 
 def _records(
@@ -249,18 +249,18 @@ def _records(
     progress: Callable[[int], None],
 ) -> Iterator[Record]:
     """Yield records, old or made anew, and add to the columns; "made": the PMIDs of those made anew."""
-    known, remaining = KnownStrings(vocabulary), iter(documents)
+    strings, remaining = KnownStrings(vocabulary), iter(documents)
     done = end = 0
     while batch := [*islice(remaining, AT_ONCE)]:
         stored = old.records(batch)
-        missing = [place for place, record in enumerate(stored) if record is None]
-        tokens = tokenise_documents([batch[place] for place in missing], vocabulary, known)
-        for place, made in zip(missing, tokens, strict=True):
-            stored[place] = record_of(made)
+        missing = [position for position, record in enumerate(stored) if record is None]
+        tokens = tokenise_documents([batch[position] for position in missing], vocabulary, strings)
+        for place, tokenised in zip(missing, tokens, strict=True):
+            stored[place] = record_of(tokenised)
         # A document that does not fit is tokenised whenever it is read.
         records = [record for record in stored if record is not None]
         kept = [document for document, record in zip(batch, stored, strict=True) if record is not None]
-        new = [batch[place] for place in missing if stored[place] is not None]
+        new = [batch[position] for position in missing if stored[position] is not None]
         columns["pmids"].append(pmids(kept))
         columns["digests"].append(digests(kept))
         columns["ends"].append(end + np.cumsum([*map(len, records)], dtype=np.int64))

@@ -24,7 +24,7 @@ MOST_CHARACTERS = 20 * MOST_STRINGS
 """Length of all known strings together: one that a client sends may be as long as its request."""
 
 
-class Runs(NamedTuple):
+class StringRuns(NamedTuple):
     """Ids of many strings, or units, in turn: a run for each of them."""
 
     ids: Ints
@@ -57,7 +57,7 @@ class KnownStrings:
         """How many times it has begun: places are of the same strings as long as this does not change."""
         self._begin()
 
-    def __call__(self, strings: Strings) -> tuple[Ints, Runs, Runs, Runs]:
+    def __call__(self, strings: Strings) -> tuple[Ints, StringRuns, StringRuns, StringRuns]:
         """Returns the places of the strings among the runs, and the runs of words, stems and pieces.
 
         The pieces' runs are empty if the vocabulary has none. Runs stay as they are when strings are added.
@@ -83,15 +83,15 @@ class KnownStrings:
 
     def _places(self, strings: Strings, keys: Keys) -> Ints:
         long = np.flatnonzero(strings.lengths > KEY_BYTES)
-        for place, text in zip(long.tolist(), strings.texts(long), strict=True):
+        for position, text in zip(long.tolist(), strings.texts(long), strict=True):
             # No other key begins with zeros.
-            keys[place] = 0, 1 + self._longer.setdefault(text, len(self._longer))
+            keys[position] = 0, 1 + self._longer.setdefault(text, len(self._longer))
         places = self._table.find(keys)
         unknown = np.flatnonzero(places == UNKNOWN)
         if len(unknown):
             first: dict[str, int] = {}
-            for place, text in zip(unknown.tolist(), strings.texts(unknown), strict=True):
-                first.setdefault(text, place)
+            for position, text in zip(unknown.tolist(), strings.texts(unknown), strict=True):
+                first.setdefault(text, position)
             self._table.add(keys[[*first.values()]])
             places[unknown] = self._table.find(keys[unknown])
             self._add([*first])
@@ -100,19 +100,19 @@ class KnownStrings:
     def _add(self, new: list[str]) -> None:
         # ASCII strings come apart: `words` and `terms` are faster for them. Joined with END marks, so that
         # one call cleans and splits them all.
-        order = sorted(range(len(new)), key=lambda place: new[place].isascii())
+        order = sorted(range(len(new)), key=lambda position: new[position].isascii())
         others = sum(not string.isascii() for string in new)
-        groups = ([new[place] for place in part] for part in (order[:others], order[others:]))
+        groups = ([new[position] for position in part] for part in (order[:others], order[others:]))
         joined = [f" {END} ".join([*group, ""]) for group in groups]
-        found = [*chain.from_iterable(map(terms, joined))]
+        values = [*chain.from_iterable(map(terms, joined))]
         vocabulary, pieces = self._vocabulary, self._vocabulary.pieces
         word_ids = map(vocabulary.word_ids.__getitem__, chain.from_iterable(map(words, joined)))
         self._words.add(*_split(word_ids, END_ID), order)
-        self._stems.add(*_split(map(vocabulary.term_ids.__getitem__, found), END_ID), order)
+        self._stems.add(*_split(map(vocabulary.term_ids.__getitem__, values), END_ID), order)
         if pieces is None:
             self._pieces.add(np.empty(0, dtype=np.int64), np.zeros(len(new), dtype=np.int64), order)
         else:
-            ids = chain.from_iterable(map(pieces.splits.__getitem__, found))
+            ids = chain.from_iterable(map(pieces.splits.__getitem__, values))
             self._pieces.add(*_split(ids, len(pieces.names)), order)
         self._characters += sum(map(len, new))
 
@@ -135,8 +135,10 @@ class _Growing:
         self._counts[begin:end][order] = counts
         self._of_ids, self._of_runs = self._of_ids + len(ids), end
 
-    def runs(self) -> Runs:
-        return Runs(self._ids[: self._of_ids], self._starts[: self._of_runs], self._counts[: self._of_runs])
+    def runs(self) -> StringRuns:
+        return StringRuns(
+            self._ids[: self._of_ids], self._starts[: self._of_runs], self._counts[: self._of_runs]
+        )
 
 
 def _with_room(array: Ints, used: int, more: int) -> Ints:
@@ -150,7 +152,7 @@ def _with_room(array: Ints, used: int, more: int) -> Ints:
 
 def _split(ids: Iterable[int], end: int) -> tuple[Ints, Ints]:
     """The ids of all strings without stop words, and the number of ids of each string."""
-    found = np.array([*ids], dtype=np.int64)
-    found = found[found != STOP]
-    ends = np.flatnonzero(found == end)
-    return found[found != end], np.diff(ends - np.arange(len(ends)), prepend=0)
+    values = np.array([*ids], dtype=np.int64)
+    values = values[values != STOP]
+    ends = np.flatnonzero(values == end)
+    return values[values != end], np.diff(ends - np.arange(len(ends)), prepend=0)

@@ -62,8 +62,8 @@ class _TermIds(dict[str, int]):
 
     def __missing__(self, term: str) -> int:
         name = stem(term)
-        known = self._of_stems.get(name)
-        return unknown_id(name) if known is None else known
+        stem_id = self._of_stems.get(name)
+        return unknown_id(name) if stem_id is None else stem_id
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class Vocabulary:
         """
         if self.frequencies is None:
             return (np.exp(-self.idf_of(ids)) / self.means.document_words).astype(np.float32)
-        found = self.frequencies[np.maximum(ids, 0)]
-        return np.where(ids >= 0, found, self.frequencies.min()).astype(np.float32)
+        frequencies = self.frequencies[np.maximum(ids, 0)]
+        return np.where(ids >= 0, frequencies, self.frequencies.min()).astype(np.float32)
 
     def stem_idf_of(self, ids: Ints) -> Floats:
         return _lookup(self.stem_idf, ids)
@@ -195,7 +195,7 @@ class Vocabulary:
         """
         pieces_folder = pieces_folder or folder
         try:
-            known, terms_known = (
+            stem_id, terms_known = (
                 tuple((folder / name).read_text(encoding="utf-8").split("\n")) for name in FILES[:2]
             )
             tensors = load_file(folder / FILES[2])
@@ -211,12 +211,12 @@ class Vocabulary:
             raise VocabularyError(str(error)) from error
         except (OSError, UnicodeDecodeError, SafetensorError, KeyError, TypeError) as error:
             raise VocabularyError(f"{folder}: the vocabulary cannot be read: {error}") from error
-        words_fit = len(known) == len(idf) == len(vectors) and vectors.ndim == 2
+        words_fit = len(stem_id) == len(idf) == len(vectors) and vectors.ndim == 2
         words_fit &= frequencies is None or frequencies.shape == idf.shape
         terms_fit = len(terms_known) == len(term_stems) and term_stems.max(initial=-1) < len(stem_idf)
         if not (words_fit and terms_fit and term_stems.min(initial=0) >= 0):
             raise VocabularyError(f"{folder}: the vocabulary's files do not fit each other")
-        return cls(known, idf, vectors, terms_known, term_stems, stem_idf, means, pieces, frequencies)
+        return cls(stem_id, idf, vectors, terms_known, term_stems, stem_idf, means, pieces, frequencies)
 
 
 def files_fingerprint(folder: Path) -> str:
@@ -326,10 +326,10 @@ def shared_folder(folder: Path, named: object) -> Path:
             f"{folder}: its vocabulary {name} is not beside it, and this version of bioqa has no such one: "
             f"copy the folder {name} from where the ranker was trained, or from its version of bioqa"
         )
-    if missing := [each for each in FILES if not (place / each).is_file()]:
+    if missing := [name for name in FILES if not (place / name).is_file()]:
         raise VocabularyError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)} in {place}")
-    if (found := files_fingerprint(place)) != wanted:
+    if (frequencies := files_fingerprint(place)) != wanted:
         raise VocabularyError(
-            f"{folder}: trained with a vocabulary of SHA-256 {wanted}, but {place} has {found}"
+            f"{folder}: trained with a vocabulary of SHA-256 {wanted}, but {place} has {frequencies}"
         )
     return place

@@ -48,8 +48,8 @@ def make_baseline(dev: Sequence[Prepared], vocabulary: Vocabulary, record: Mappi
     official = measure(rankings, golden, calibration)
     measured = {
         "document_map": tried[k1, b],
-        "snippet_f1": float(np.mean([each.snippets.f1 for each in official])),
-        "sentence_auc": gold_auc(dev, [each.gold_sentences for each in scores]),
+        "snippet_f1": float(np.mean([question.snippets.f1 for question in official])),
+        "sentence_auc": gold_auc(dev, [score.gold_sentences for score in scores]),
     }
     result = {"training": {**record, "python": platform.python_version()}, "scores": measured}
     scale = fit_scale(rankings, golden, calibration)

@@ -13,7 +13,7 @@ from bioqa.models.bundled import DEFAULT, WEIGHTS, available
 from bioqa.models.checkpoint import Checkpoint, load_vocabulary, save
 from bioqa.models.encoders.cache import StateCache
 from bioqa.models.rankers.registry import load_encoder
-from bioqa.models.rankers.settings import RankerSettings, SettingsError
+from bioqa.models.rankers.settings import RankerSettings, RankerSettingsError
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.baseline import make_baseline
 from bioqa.models.training.data import Prepared, Searcher, prepare
@@ -39,7 +39,7 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise SettingsError(f"{pair!r} is not NAME=VALUE")
+            raise RankerSettingsError(f"{pair!r} is not NAME=VALUE")
         try:
             settings[name] = json.loads(value)
         except json.JSONDecodeError:
@@ -96,11 +96,13 @@ def train_ranker(
     reading = settings.reading
     vocabulary = plan.vocabulary or bundled_vocabulary()
     if vocabulary.vectors.shape[1] != reading.dimensions:
-        raise SettingsError(
+        raise RankerSettingsError(
             f"dimensions {reading.dimensions}: the vocabulary's vectors have {vocabulary.vectors.shape[1]}"
         )
     if reading.features == "soft" and vocabulary.pieces is None:
-        raise SettingsError("features 'soft': the vocabulary has no word pieces; make one with --encoder")
+        raise RankerSettingsError(
+            "features 'soft': the vocabulary has no word pieces; make one with --encoder"
+        )
     if reading.features != "soft":
         # Features of word pieces would only cost time, and the pieces would be copied.
         vocabulary = replace(vocabulary, pieces=None)

@@ -53,7 +53,9 @@ def fit(
     assert training is not None
     encoder = encoder_of(model) if settings.fine_tune else None
     tuned = encoding if encoder is not None else None
-    run = _Run(model, [*learned_state(model)], _optimiser(model, settings), np.random.default_rng(seed))
+    run = _TrainingState(
+        model, [*learned_state(model)], _optimiser(model, settings), np.random.default_rng(seed)
+    )
     if state is not None:
         run.resume(state)
     while not _is_finished(run.epochs, training, tuned):
@@ -78,7 +80,7 @@ def fit(
 
 
 @dataclass(slots=True)
-class _Run:
+class _TrainingState:
     """The state of training: everything that changes from step to step."""
 
     model: nn.Module
@@ -142,7 +144,7 @@ def _is_finished(epochs: Sequence[Epoch], training: Training, tuned: Encoding | 
     return len(epochs) >= training.epochs or len(epochs) - since >= training.patience
 
 
-def _train_epoch(run: _Run, training: Training, learned: TrainingSet) -> float:
+def _train_epoch(run: _TrainingState, training: Training, learned: TrainingSet) -> float:
     """Train on each pair once; returns the mean loss of the steps."""
     documents_only = not isinstance(training, SentenceTraining)
     pairs = draw_pairs(

@@ -28,7 +28,7 @@ def distil(
 
     Raises EncoderError, also for an encoder whose pieces are not WordPiece's.
     """
-    place = device_of(device)
+    target = device_of(device)
     transformer, tokeniser, _ = open_encoder(encoder)
     numbers: dict[str, int] = tokeniser.get_vocab()
     special = set(tokeniser.all_special_tokens)
@@ -38,7 +38,7 @@ def distil(
     counts, total = _document_counts(names, documents)
     kept = [i for i, name in enumerate(names) if counts[i] or len(name) == 1 or name[:-1] == CONTINUES]
     ids = torch.tensor([numbers[names[i]] for i in kept])
-    states = _states(transformer.to(place).eval(), tokeniser, ids.to(place))
+    states = _states(transformer.to(target).eval(), tokeniser, ids.to(target))
     df = counts[kept]
     return WordPieces(
         tuple(names[i] for i in kept),

@@ -13,4 +13,4 @@ def sample(items: Sequence[T], count: int) -> list[T]:
     if count:
         random.Random(1).shuffle(places)  # noqa: S311
         places = sorted(places[:count])
-    return [items[place] for place in places]
+    return [items[position] for position in places]

@@ -68,7 +68,7 @@ class StateFile:
                 if identity.get(name) != self._identity.get(name)
             )
         except (OSError, SafetensorError, KeyError, ValueError, AttributeError) as error:
-            raise self._damaged(error) from error
+            raise self._damage(error) from error
         if differing:
             raise BioqaError(
                 f"{self.path}: an interrupted training with other {', '.join(differing)}; "
@@ -102,9 +102,9 @@ class StateFile:
         try:
             yield snapshot
         except (RuntimeError, KeyError, ValueError, TypeError) as error:
-            raise self._damaged(error) from error
+            raise self._damage(error) from error
 
-    def _damaged(self, error: Exception) -> BioqaError:
+    def _damage(self, error: Exception) -> BioqaError:
         return BioqaError(
             f"{self.path}: no usable state of a training; delete the file to begin anew ({error!r})"
         )

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
-from bioqa.indexer.medline.packed import packed
+from bioqa.indexer.medline.packed import pack
 from bioqa.indexer.search.records import encode
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.conftest import Run, document
@@ -22,11 +22,11 @@ from tests.indexer.metadata import FULL
 
 PMID = "90000001"
 DAMAGES = {
-    "not JSON": packed(FULL)[:-40],
+    "not JSON": pack(FULL)[:-40],
     "not a list": b"7",
     "too few fields": b"[]",
     "not the right fields": b"[" + b"null," * 18 + b"null]",
-    "other types": packed(FULL).replace(b'"Journal Article"', b"[7]").replace(b'"Tamsin"', b"null"),
+    "other types": pack(FULL).replace(b'"Journal Article"', b"[7]").replace(b'"Tamsin"', b"null"),
 }
 
 

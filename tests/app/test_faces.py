@@ -27,7 +27,7 @@ from bioqa.app.answers.question import (
     OF_EXPLANATIONS,
     OF_TEST_SETS,
     Options,
-    named,
+    names_of,
     option_names,
 )
 from bioqa.app.answers.remarks import Kind, remarks
@@ -110,7 +110,7 @@ def test_every_option_has_a_description_and_every_filter_a_label() -> None:
     for name, field in Options.model_fields.items():
         assert field.description, name
         assert option_names(name, field)[-1] == name
-    assert all(named(Options.model_fields[name]).label for name in FILTERS)
+    assert all(names_of(Options.model_fields[name]).label for name in FILTERS)
 
 
 WRONG = [

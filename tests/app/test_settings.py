@@ -41,7 +41,7 @@ def test_every_bad_variable_is_named_with_its_value(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("BIOQA_PORT", "http")
     monkeypatch.setenv("BIOQA_CANDIDATES", "0")
     with pytest.raises(SettingsError) as caught:
-        load_settings().checked()
+        load_settings().check()
     message = str(caught.value)
     assert "BIOQA_PORT" in message
     assert "'http'" in message
@@ -74,10 +74,10 @@ def test_a_variable_stops_only_what_uses_it(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("BIOQA_PORT", "http")
     settings = load_settings(index="x")
     assert (settings.index, settings.candidates) == ("x", 100)
-    for use in (lambda: settings.port, settings.checked):
+    for use in (lambda: settings.port, settings.check):
         with pytest.raises(SettingsError, match=r"BIOQA_PORT: .*, not 'http'"):
             use()
-    assert load_settings(port=8001).checked().port == 8001
+    assert load_settings(port=8001).check().port == 8001
     assert pickle.loads(pickle.dumps(load_settings(port=8001))).port == 8001
 
 
@@ -88,7 +88,7 @@ def test_an_option_that_is_wrong_is_an_error_at_once() -> None:
 
 def test_a_port_that_kubernetes_set_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIOQA_PORT", "tcp://10.96.0.12:8000")
-    assert load_settings().checked().port == 8000
+    assert load_settings().check().port == 8000
 
 
 def test_paths_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_paths_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("INDEX", "RANKER", "DATA_DIR", "API_KEYS_FILE", "ELASTIC_CA_FILE"):
         monkeypatch.setenv(f"BIOQA_{name}", f"~/{name}")
     monkeypatch.setenv("BIOQA_RANKERS", "soft, ~/other")
-    settings = load_settings().checked()
+    settings = load_settings().check()
     paths = (
         settings.index,
         settings.ranker,

@@ -14,7 +14,7 @@ from bioqa.bioasq.files import write_submission
 from bioqa.models import checkpoint
 from bioqa.models.checkpoint import Checkpoint, CheckpointError
 from bioqa.models.rankers.registry import encoder_of, settings_of
-from bioqa.models.rankers.settings import SettingsError
+from bioqa.models.rankers.settings import RankerSettingsError
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.files import TrainingPlan, train_ranker
@@ -183,9 +183,9 @@ def test_a_documents_score_does_not_depend_on_the_order(
 def test_no_encoder_is_named(index: ToyIndex, vocabulary: Vocabulary, tmp_path: Path) -> None:
     missing = tmp_path / "missing.json"
     settings = settings_of("jbert-nf", dimensions=6)
-    with pytest.raises(SettingsError, match="jbert-nf reads through an encoder: name one"):
+    with pytest.raises(RankerSettingsError, match="jbert-nf reads through an encoder: name one"):
         train_ranker(TrainingPlan(settings, missing, missing, tmp_path, vocabulary=vocabulary), index)
-    with pytest.raises(SettingsError, match="unknown settings: encoder; jpdrmm has dimensions, "):
+    with pytest.raises(RankerSettingsError, match="unknown settings: encoder; jpdrmm has dimensions, "):
         settings_of("jpdrmm", encoder="x")
-    with pytest.raises(SettingsError, match="frozen_layers -2 is not -1 or above"):
+    with pytest.raises(RankerSettingsError, match="frozen_layers -2 is not -1 or above"):
         settings_of("jbert", frozen_layers=-2)

@@ -147,7 +147,7 @@ def toy_settings(ranker: str, **changes: Any) -> RankerSettings:
     settings = settings_of(ranker)
     known = settings.as_dict()
     made = {"dimensions": 6, "filters": 8, **changes}
-    return settings.changed(**{name: value for name, value in made.items() if name in known})
+    return settings.with_changes(**{name: value for name, value in made.items() if name in known})
 
 
 def random_example(

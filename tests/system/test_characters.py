@@ -2,7 +2,7 @@
 
 import pytest
 
-from bioqa.system.characters import GREEK, GREEK_NAMES, in_other_forms, normalised, strings_otherwise
+from bioqa.system.characters import GREEK, GREEK_NAMES, in_other_forms, normalise, strings_otherwise
 
 
 @pytest.mark.parametrize(
@@ -23,22 +23,22 @@ from bioqa.system.characters import GREEK, GREEK_NAMES, in_other_forms, normalis
     ],
 )
 def test_it_is_one_form(written: str, one_form: str) -> None:
-    assert normalised(written) == one_form
+    assert normalise(written) == one_form
 
 
 def test_ascii_stays_as_it_is() -> None:
     text = "".join(map(chr, range(128)))
-    assert normalised(text) == text
+    assert normalise(text) == text
     assert strings_otherwise(text) == ""
 
 
 def test_letters_with_accents_stay_composed() -> None:
-    assert normalised("Ménière, Sjögren") == "Ménière, Sjögren"
+    assert normalise("Ménière, Sjögren") == "Ménière, Sjögren"
 
 
 @pytest.mark.parametrize("text", ["", "\u200b", "\u200b\u00ad\ufeff", "\u0308"])
 def test_nothing_visible_becomes_nothing(text: str) -> None:
-    assert normalised(text) == ""
+    assert normalise(text) == ""
     assert strings_otherwise(text) == ""
 
 
@@ -51,14 +51,14 @@ def test_only_strings_that_an_index_would_not_find_are_repeated() -> None:
 
 def test_no_form_is_changed_twice() -> None:
     for code in range(0x3000):
-        once = normalised(f"a{chr(code)}b")
-        assert normalised(once) == once, hex(code)
+        once = normalise(f"a{chr(code)}b")
+        assert normalise(once) == once, hex(code)
 
 
 def test_other_forms_are_those_that_are_normalised() -> None:
     forms = dict(in_other_forms())
     assert forms["\u00b5"] == "\u03bc"
-    assert all(normalised(old) == new != old for old, new in forms.items())
+    assert all(normalise(old) == new != old for old, new in forms.items())
 
 
 def test_names_and_letters_belong_together() -> None:

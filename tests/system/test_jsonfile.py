@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import has_lone_surrogate, parse_json, read_json, shown, write_json
+from bioqa.system.jsonfile import has_lone_surrogate, parse_json, read_json, show, write_json
 
 
 @pytest.mark.parametrize("name", ["plain", "plain.json", "packed.json.gz", "packed"])
@@ -203,8 +203,8 @@ def test_lone_surrogates_are_not_pairs() -> None:
     ],
 )
 def test_shown(value: object, words: str) -> None:
-    assert shown(value) == words
+    assert show(value) == words
 
 
 def test_a_number_too_long_to_print_is_shown() -> None:
-    assert shown(10**5000) == "a huge number"  # int's own str() refuses it
+    assert show(10**5000) == "a huge number"  # int's own str() refuses it

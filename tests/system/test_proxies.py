@@ -3,7 +3,7 @@
 import pytest
 
 from bioqa.system.errors import BioqaError
-from bioqa.system.proxies import is_http, is_local, proxy_of, shown
+from bioqa.system.proxies import hide_secret, is_http, is_local, proxy_of
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -63,9 +63,9 @@ def test_what_is_no_address_is_named_without_password(proxy: str, monkeypatch: p
 
 
 def test_a_proxy_is_shown_without_password() -> None:
-    assert shown("http://ada:s3cret@proxy:3128") == "http://proxy:3128"
-    assert shown("ada:s3cret@proxy:3128") == "proxy:3128"
-    assert shown("http://proxy") == "http://proxy"
+    assert hide_secret("http://ada:s3cret@proxy:3128") == "http://proxy:3128"
+    assert hide_secret("ada:s3cret@proxy:3128") == "proxy:3128"
+    assert hide_secret("http://proxy") == "http://proxy"
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "::1"])

@@ -51,7 +51,7 @@ Response = TypeVar("Response")
 Result = Literal["created", "updated", "conflict", "rejected"]
 
 
-class Operation(NamedTuple):
+class BulkOperation(NamedTuple):
     """A document to write under an external version."""
 
     pmid: int
@@ -64,7 +64,7 @@ class Operation(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    operation: Operation
+    operation: BulkOperation
     result: Result
     reason: str = ""
 
@@ -94,13 +94,13 @@ class BulkWriter:
         self._request_bytes = request_bytes
         self._senders = senders
         self._threads: ThreadPoolExecutor | None = None
-        self._waiting: list[Operation] = []
+        self._waiting: list[BulkOperation] = []
         self._waiting_bytes = 0
         self._sent: deque[Future[list[Outcome]]] = deque()
         self._outcomes: list[Outcome] = []
         self._patience = _Patience(patience_s)
 
-    def put(self, operation: Operation) -> None:
+    def put(self, operation: BulkOperation) -> None:
         """Queue an operation; blocks while too many requests are under way.
 
         Raises BioqaError if the server stays unreachable or refuses a request.
@@ -157,7 +157,7 @@ class BulkWriter:
         operations, self._waiting, self._waiting_bytes = self._waiting, [], 0
         self._sent.append(self._threads.submit(self._deliver, operations, self._patience))
 
-    def _deliver(self, operations: Sequence[Operation], patience: "_Patience") -> list[Outcome]:
+    def _deliver(self, operations: Sequence[BulkOperation], patience: "_Patience") -> list[Outcome]:
         """Send operations, and retry until each has an outcome; those of one PMID keep their order."""
         done: list[Outcome] = []
         remaining = list(operations)
@@ -189,7 +189,7 @@ class BulkWriter:
                 patience.wait(tries, reason)
         return done
 
-    def _request(self, operations: Sequence[Operation]) -> list[dict[str, Any]]:
+    def _request(self, operations: Sequence[BulkOperation]) -> list[dict[str, Any]]:
         lines: list[bytes] = []
         for operation in operations:
             version = (operation.rank << ORDER_BITS) | operation.order
@@ -214,7 +214,7 @@ class BulkWriter:
                 raise ValueError("not one answer for each operation")
         return items
 
-    def _in_halves(self, operations: Sequence[Operation], patience: "_Patience") -> list[Outcome]:
+    def _in_halves(self, operations: Sequence[BulkOperation], patience: "_Patience") -> list[Outcome]:
         if len(operations) == 1:
             size = len(operations[0].source)
             reason = f"{size} bytes are more than the server accepts (its http.max_content_length)"
@@ -222,7 +222,7 @@ class BulkWriter:
         middle = len(operations) // 2
         return self._deliver(operations[:middle], patience) + self._deliver(operations[middle:], patience)
 
-    def _outcome(self, operation: Operation, item: dict[str, Any]) -> Outcome | None:
+    def _outcome(self, operation: BulkOperation, item: dict[str, Any]) -> Outcome | None:
         """Outcome of an operation; None if it should be retried."""
         status = item["status"]
         if status < 300:

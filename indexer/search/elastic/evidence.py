@@ -31,12 +31,12 @@ class ElasticEvidence:
     def definitions(self, shorts: Collection[str], longs: Collection[str]) -> list[Definition]:
         prefixes = [*map(short_prefix, shorts), *map(long_prefix, longs)]
         counts = self._matching([{"term": {DEFINED: prefix}} for prefix in prefixes])
-        known = [prefix for prefix, count in zip(prefixes, counts, strict=True) if count]
+        present = [prefix for prefix, count in zip(prefixes, counts, strict=True) if count]
         # Buckets come in the order of their counts: one search each, or common abbreviations would take the
         # places of rare ones.
         searches = [
             _NONE | {"query": {"term": {DEFINED: prefix}}, "aggs": {"terms": {"terms": _forms(prefix)}}}
-            for prefix in known
+            for prefix in present
         ]
         return [
             definition

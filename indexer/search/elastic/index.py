@@ -23,7 +23,14 @@ from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.medline.events import Delete, Event
 from bioqa.indexer.search.base import Applied, IndexStats, Rejection
 from bioqa.indexer.search.elastic.address import IndexAddress
-from bioqa.indexer.search.elastic.bulk import ORDER_BITS, BulkWriter, Operation, Outcome, Response, Unfinished
+from bioqa.indexer.search.elastic.bulk import (
+    ORDER_BITS,
+    BulkOperation,
+    BulkWriter,
+    Outcome,
+    Response,
+    Unfinished,
+)
 from bioqa.indexer.search.elastic.connection import engine_errors
 from bioqa.indexer.search.elastic.evidence import ElasticEvidence
 from bioqa.indexer.search.elastic.faults import (
@@ -41,7 +48,7 @@ from bioqa.indexer.search.elastic.mapping import (
     FORMAT,
     TEXT,
     Shape,
-    described,
+    describe,
     from_source,
     index_body,
     source,
@@ -254,7 +261,7 @@ class ElasticIndex:
             require_whole(answer.body, self.address)
             return [from_source(hit["_source"]) for hit in answer["hits"]["hits"]]
 
-    def described(
+    def describe(
         self, question: str | Wording | None, size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[Described]:
         text = question if question is None else _clean(question)
@@ -268,7 +275,7 @@ class ElasticIndex:
         )
         (answer,) = self._ask([wanted | {"_source": DESCRIBING}], [preference(text)] if text else ())
         with engine_errors(self.address):
-            return [described(hit["_source"]) for hit in answer["hits"]["hits"]]
+            return [describe(hit["_source"]) for hit in answer["hits"]["hits"]]
 
     def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
         text = question if question is None else _clean(question)
@@ -459,7 +466,7 @@ class ElasticIndex:
             stored = current.get(pmid)
             if stored is None or stored.order < order:
                 # Write the tombstone even if the document is absent: an older upsert may still arrive.
-                self._writer.put(Operation(pmid, RANK_OF_TOMBSTONES, order, 0, tombstone(pmid, order)))
+                self._writer.put(BulkOperation(pmid, RANK_OF_TOMBSTONES, order, 0, tombstone(pmid, order)))
             else:
                 applied += Applied(stale=1)
         for outcome in self._writer.drain():
@@ -472,7 +479,7 @@ class ElasticIndex:
                 applied += Applied(deleted=1)
         return applied
 
-    def _resolve(self, conflicts: Sequence[Operation]) -> Applied:
+    def _resolve(self, conflicts: Sequence[BulkOperation]) -> Applied:
         """Write operations that are newer than the stored document again, with its rank; the others are
         stale."""
         stale = 0
@@ -522,9 +529,9 @@ class _StoredVersion(NamedTuple):
     deleted: bool
 
 
-def _upsert(record: Record, order: int) -> Operation:
+def _upsert(record: Record, order: int) -> BulkOperation:
     rank = min(record.version, RANK_OF_TOMBSTONES - 1)
-    return Operation(record.pmid, rank, order, record.version, source(record, order))
+    return BulkOperation(record.pmid, rank, order, record.version, source(record, order))
 
 
 def _rejection(outcome: Outcome) -> Rejection:

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.medline.packed import unpacked
+from bioqa.indexer.medline.packed import unpack
 from bioqa.indexer.search.records import NO_DATE, Described, Record, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.system.characters import MARKS, in_other_forms
@@ -28,7 +28,7 @@ DEFINED = "defined"
 """Abbreviations and their long forms: see ``bioqa.indexer.search.defined``."""
 
 DESCRIBING = ["published", METADATA]
-"""The stored fields that ``described`` reads."""
+"""The stored fields that ``describe`` reads."""
 
 ANALYZER = "bioqa"
 
@@ -168,7 +168,7 @@ def from_source(stored: Mapping[str, Any]) -> Document:
         raise TypeError("not a document of bioqa")
     titles, abstracts, parts = stored["title_sentences"], stored["abstract_sentences"], stored["parts"]
     numbers = (len(titles) // 2, len(abstracts) // 2, len(parts) // 3, *titles, *abstracts, *parts)
-    published, metadata = described(stored)
+    published, metadata = describe(stored)
     return decode(
         Record(
             stored["pmid"],
@@ -182,12 +182,12 @@ def from_source(stored: Mapping[str, Any]) -> Document:
     )
 
 
-def described(stored: Mapping[str, Any]) -> Described:
+def describe(stored: Mapping[str, Any]) -> Described:
     """Decode what a document says beside its text; it raises as ``from_source`` does."""
     published, metadata = stored.get("published"), stored.get(METADATA, "")
     if not isinstance(metadata, str):
         raise TypeError("not metadata of bioqa")
     return Described(
         date.fromisoformat(published) if published else None,
-        unpacked(metadata.encode("utf-8", "surrogatepass")),
+        unpack(metadata.encode("utf-8", "surrogatepass")),
     )

@@ -92,7 +92,7 @@ def condition_query(condition: Condition, narrower: Narrower = no_narrower) -> d
         case HasPhrase(place, text):
             return {"match_phrase": {_FIELDS[place]: {"query": text, "zero_terms_query": "all"}}}
         case Published():
-            return _published(condition)
+            return _match_published(condition)
         case AllOf(parts):
             every = [condition_query(part, narrower) for part in parts]
             return {"bool": {"filter": every}} if parts else {"match_all": {}}
@@ -108,7 +108,7 @@ def _beginning(field: str, beginning: str) -> dict[str, Any]:
     return {"bool": {"should": [{"prefix": {field: beginning}}, others], "minimum_should_match": 1}}
 
 
-def _published(condition: Published) -> dict[str, Any]:
+def _match_published(condition: Published) -> dict[str, Any]:
     bounds = {"gte": condition.after, "lt": condition.before}
     days = {name: day.isoformat() for name, day in bounds.items() if day}
     dated = {"range": {"published": days}} if days else {"exists": {"field": "published"}}
@@ -136,10 +136,10 @@ def read_term_vectors(
         return of_words, {}, 0
     # The server counts UTF-16 code units.
     begins = [0, *accumulate(len(word.encode("utf-16-le")) // 2 + 1 for word in words)][:-1]
-    found = []
+    tokens_at = []
     for term, vector in vectors["terms"].items():
-        found += [(token["start_offset"], term) for token in vector["tokens"]]
-    for offset, term in sorted(found):
+        tokens_at += [(token["start_offset"], term) for token in vector["tokens"]]
+    for offset, term in sorted(tokens_at):
         of_words[bisect_right(begins, offset) - 1].append(term)
     having = {term: int(vector.get("doc_freq", 0)) for term, vector in vectors["terms"].items()}
     return of_words, having, int(vectors["field_statistics"]["doc_count"])

@@ -74,17 +74,17 @@ class ElasticSynonyms:
         if not keys:
             return {}
         with engine_errors(self._address):
-            known = [
-                [*zip(found["keys"], found["terms"], strict=True)]
-                for found in self._found({"terms": {"keys": [*keys]}})
+            keyed_terms = [
+                [*zip(descriptor["keys"], descriptor["terms"], strict=True)]
+                for descriptor in self._search({"terms": {"keys": [*keys]}})
             ]
         return synonyms_of(
-            (asked, key, term)
-            for asked in keys
-            for terms in known
-            if any(key == asked for key, _ in terms)
+            (wanted_key, key, term)
+            for wanted_key in keys
+            for terms in keyed_terms
+            if any(key == wanted_key for key, _ in terms)
             for key, term in terms
-            if key != asked
+            if key != wanted_key
         )
 
     def narrower(self, heading: str) -> Sequence[str]:
@@ -92,13 +92,12 @@ class ElasticSynonyms:
 
     def _look_up_narrower(self, key: str) -> tuple[str, ...]:
         with engine_errors(self._address):
-            own = self._found({"term": {"keys": key}})
-            places = [place for found in own for place in found["trees"]]
-            below = [{"prefix": {"trees": f"{place}."}} for place in places]
-            found = own + (self._found({"bool": {"should": below}}) if below else [])
-            return tuple(dict.fromkeys(each["name"] for each in found))
+            own = self._search({"term": {"keys": key}})
+            below = [{"prefix": {"trees": f"{tree}."}} for descriptor in own for tree in descriptor["trees"]]
+            descriptors = own + (self._search({"bool": {"should": below}}) if below else [])
+            return tuple(dict.fromkeys(descriptor["name"] for descriptor in descriptors))
 
-    def _found(self, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def _search(self, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         answer = self._client.search(
             index=self._name,
             allow_partial_search_results=False,
@@ -152,7 +151,7 @@ def build(source: Path, client: Elasticsearch, address: IndexAddress) -> Built:
                 pass
             client.indices.refresh(index=name)
             # What a killed run left goes too.
-            old = [other for other in _made(client, address) if other != name]
+            old = [other for other in _list_made(client, address) if other != name]
             # Can be repeated, if its answer is lost: removing indices here could not.
             leave = [{"remove": {"index": other, "alias": alias, "must_exist": False}} for other in old]
             answer = client.indices.update_aliases(actions=[{"add": {"index": name, "alias": alias}}, *leave])
@@ -190,15 +189,17 @@ def _behind(client: Elasticsearch, address: IndexAddress) -> str | None:
         if not described:
             return None
         ((name, description),) = described.items()
-        found = description["mappings"].get("_meta", {}).get(_NOTE, {}).get("format")
-    if found != FORMAT:
-        raise SynonymsError(f"{alias} has format {found}, and this bioqa reads {FORMAT}; make it anew")
+        descriptors = description["mappings"].get("_meta", {}).get(_NOTE, {}).get("format")
+    if descriptors != FORMAT:
+        raise SynonymsError(f"{alias} has format {descriptors}, and this bioqa reads {FORMAT}; make it anew")
     return str(name)
 
 
-def _made(client: Elasticsearch, address: IndexAddress) -> list[str]:
+def _list_made(client: Elasticsearch, address: IndexAddress) -> list[str]:
     """The indices that ``build`` has made for this one, those of killed runs included."""
     described = client.indices.get_mapping(
         index=f"{synonyms_name(address.name)}-*", ignore_unavailable=True, allow_no_indices=True
     ).body
-    return [name for name, each in described.items() if _NOTE in each["mappings"].get("_meta", {})]
+    return [
+        name for name, description in described.items() if _NOTE in description["mappings"].get("_meta", {})
+    ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from bioqa.indexer.search.filtering.keys import Kind, author_orders, key
+from bioqa.indexer.search.filtering.keys import KeyKind, author_orders, key
 from bioqa.system.characters import encodable
 
 Place = Literal["title", "text"]
@@ -28,25 +28,25 @@ def no_narrower(heading: str) -> Collection[str]:
 class HasKey:
     """The record has this type, language, heading, journal, author, …, however it is spelt."""
 
-    kind: Kind
+    kind: KeyKind
     value: str
     with_narrower: bool = False
-    """Of a MeSH heading: whether narrower headings will do, where the index knows which they are."""
+    """Whether narrower MeSH headings will do, where the index knows which they are."""
 
     def keys(self, narrower: Narrower = no_narrower) -> tuple[str, ...]:
         """The keys of which one is enough."""
         value = encodable(self.value)
         # Who writes a comma has put the family name first.
-        turned = self.kind in (Kind.AUTHOR, Kind.FIRST_AUTHOR) and "," not in value
+        turned = self.kind in (KeyKind.AUTHOR, KeyKind.FIRST_AUTHOR) and "," not in value
         values = list(author_orders(value)) if turned else [value]
         if self.with_narrower:
             heading, slash, qualifier = value.partition("/")
             values += (f"{name}{slash}{qualifier}" for name in narrower(heading))
-        return tuple(dict.fromkeys(key(self.kind, each) for each in values))
+        return tuple(dict.fromkeys(key(self.kind, value) for value in values))
 
     def __str__(self) -> str:
-        alone = self.kind in (Kind.HEADING, Kind.MAJOR_HEADING) and not self.with_narrower
-        return _written(self.value, _TAGS[self.kind] + (":noexp" if alone else ""))
+        alone = self.kind in (KeyKind.HEADING, KeyKind.MAJOR_HEADING) and not self.with_narrower
+        return _write(self.value, _TAGS[self.kind] + (":noexp" if alone else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class AllOf:
     parts: tuple["Condition", ...]
 
     def __str__(self) -> str:
-        return _joined(self.parts, " AND ")
+        return _join(self.parts, " AND ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class AnyOf:
     parts: tuple["Condition", ...]
 
     def __str__(self) -> str:
-        return _joined(self.parts, " OR ")
+        return _join(self.parts, " OR ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,35 +146,35 @@ class Without:
     part: "Condition"
 
     def __str__(self) -> str:
-        return f"NOT {_enclosed(self.part)}"
+        return f"NOT {_enclose(self.part)}"
 
 
 Condition = HasKey | HasPmid | HasWords | HasBeginning | HasPhrase | Published | AllOf | AnyOf | Without
 
 _TAGS = {
-    Kind.TYPE: "pt",
-    Kind.LANGUAGE: "la",
-    Kind.HEADING: "mh",
-    Kind.MAJOR_HEADING: "majr",
-    Kind.JOURNAL: "ta",
-    Kind.AUTHOR: "au",
-    Kind.FIRST_AUTHOR: "1au",
-    Kind.DOI: "doi",
-    Kind.PMCID: "pmc",
-    Kind.FILTER: "filter",
-    Kind.STANDING: "standing",
+    KeyKind.TYPE: "pt",
+    KeyKind.LANGUAGE: "la",
+    KeyKind.HEADING: "mh",
+    KeyKind.MAJOR_HEADING: "majr",
+    KeyKind.JOURNAL: "ta",
+    KeyKind.AUTHOR: "au",
+    KeyKind.FIRST_AUTHOR: "1au",
+    KeyKind.DOI: "doi",
+    KeyKind.PMCID: "pmc",
+    KeyKind.FILTER: "filter",
+    KeyKind.STANDING: "standing",
 }
 _PLACES: dict[Place, str] = {"title": "ti", "text": "tiab"}
 
 
-def _written(value: str, tag: str) -> str:
+def _write(value: str, tag: str) -> str:
     return f'"{value}"[{tag}]' if " " in value else f"{value}[{tag}]"
 
 
-def _joined(parts: tuple[Condition, ...], operator: str) -> str:
-    return operator.join(map(_enclosed, parts))
+def _join(parts: tuple[Condition, ...], operator: str) -> str:
+    return operator.join(map(_enclose, parts))
 
 
-def _enclosed(part: Condition) -> str:
+def _enclose(part: Condition) -> str:
     several = isinstance(part, AllOf | AnyOf) and len(part.parts) > 1
     return f"({part})" if several else str(part)

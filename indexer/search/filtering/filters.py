@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from bioqa.bioasq.metadata import RETRACTED_TYPE, Standing
 from bioqa.indexer.search.filtering.conditions import AllOf, AnyOf, Condition, HasKey, Published, Without
-from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, Kind, key
+from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, KeyKind, key
 from bioqa.indexer.search.filtering.languages import is_language
 from bioqa.system.errors import BioqaError
 
@@ -88,8 +88,8 @@ class Filters:
                 "published_after",
                 f"{after} is not before {before} (published_before), so that nothing can be found",
             )
-        retracted = key(Kind.TYPE, RETRACTED_TYPE)
-        if self.exclude_retracted and {key(Kind.TYPE, name) for name in self.types} == {retracted}:
+        retracted = key(KeyKind.TYPE, RETRACTED_TYPE)
+        if self.exclude_retracted and {key(KeyKind.TYPE, name) for name in self.types} == {retracted}:
             raise FilterError(
                 "exclude_retracted", f"contradicts types, which asks for nothing but {RETRACTED_TYPE}"
             )
@@ -104,24 +104,28 @@ class Filters:
         if after or before:
             names = (name for name in ("published_after", "published_before") if getattr(self, name))
             yield " and ".join(names), Published(after, before, self.undated)
-        for name, kind in (("types", Kind.TYPE), ("languages", Kind.LANGUAGE), ("journals", Kind.JOURNAL)):
+        for name, kind in (
+            ("types", KeyKind.TYPE),
+            ("languages", KeyKind.LANGUAGE),
+            ("journals", KeyKind.JOURNAL),
+        ):
             if values := getattr(self, name):
                 yield name, AnyOf(tuple(HasKey(kind, value) for value in values))
-        for name, kind in (("headings", Kind.HEADING), ("authors", Kind.AUTHOR)):
+        for name, kind in (("headings", KeyKind.HEADING), ("authors", KeyKind.AUTHOR)):
             for value in getattr(self, name):
                 yield name, HasKey(kind, value)
         if self.has_abstract:
-            yield "has_abstract", HasKey(Kind.FILTER, ABSTRACT)
+            yield "has_abstract", HasKey(KeyKind.FILTER, ABSTRACT)
         if self.free_full_text:
-            yield "free_full_text", HasKey(Kind.FILTER, FREE_FULL_TEXT)
+            yield "free_full_text", HasKey(KeyKind.FILTER, FREE_FULL_TEXT)
         if self.exclude_retracted:
-            yield "exclude_retracted", Without(HasKey(Kind.STANDING, Standing.RETRACTED))
+            yield "exclude_retracted", Without(HasKey(KeyKind.STANDING, Standing.RETRACTED))
         if isinstance(self.restriction, AllOf):
             yield from (("restriction", part) for part in self.restriction.parts)
         elif self.restriction is not None:
             yield "restriction", self.restriction
 
-    def restricted(self, further: Condition | None) -> "Filters":
+    def restrict(self, further: Condition | None) -> "Filters":
         """These filters and one more restriction."""
         if further is None or self.restriction is None:
             return replace(self, restriction=further or self.restriction)

@@ -18,7 +18,7 @@ from bioqa.indexer.medline.packed import packed_values
 from bioqa.indexer.search.filtering.languages import language_code
 
 
-class Kind(StrEnum):
+class KeyKind(StrEnum):
     """The part of a record that a key is taken from."""
 
     TYPE = "type"
@@ -53,12 +53,12 @@ _INITIALS = re.compile(r"(?<= )[^\W\d_](?: [^\W\d_])+$")
 
 
 @lru_cache(maxsize=1 << 15)
-def key(kind: Kind, value: str) -> str:
+def key(kind: KeyKind, value: str) -> str:
     """The key that stands for a value, as a document has it and as a filter asks for it. It has no blanks."""
     return _key(kind, value)
 
 
-def _key(kind: Kind, value: str) -> str:
+def _key(kind: KeyKind, value: str) -> str:
     form = _FORMS.get(kind, plain)(value)
     return f"{kind.value}:{form}"[:MAX_KEY_CHARACTERS].replace(" ", "_")
 
@@ -68,10 +68,10 @@ def plain(value: str) -> str:
     "meta analysis"."""
     text = " ".join(value.split())
     # Of a name without any letter or digit something must remain.
-    return " ".join(_folded(text).split()) or text.lower()
+    return " ".join(_fold(text).split()) or text.lower()
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Lower case without accents; a blank for whatever is no letter or digit, but for tabs and line ends."""
     if text.isascii():
         return text.translate(_ASCII)
@@ -87,24 +87,24 @@ def keys(document: Document) -> list[str]:
     together.
     """
     metadata = document.metadata
-    found = [key(Kind.FILTER, ABSTRACT)] if document.abstract else []
+    keys = [key(KeyKind.FILTER, ABSTRACT)] if document.abstract else []
     if metadata is NO_METADATA:
-        return found
+        return keys
     said = dict(zip(_FIELDS, packed_values(metadata), strict=True))
-    found += _type_keys(tuple(said["types"]))
-    found += _language_keys(tuple(said["languages"]))
-    found += _journal_keys(*said["journal"])
+    keys += _type_keys(tuple(said["types"]))
+    keys += _language_keys(tuple(said["languages"]))
+    keys += _journal_keys(*said["journal"])
     for heading in said["headings"]:
-        found += _heading_keys(*heading)
+        keys += _heading_keys(*heading)
     if said["authors"]:
-        found += _author_keys(said["authors"])
+        keys += _author_keys(said["authors"])
     if pmcid := said["pmcid"]:
-        found += (key(Kind.FILTER, FREE_FULL_TEXT), _key(Kind.PMCID, pmcid))
+        keys += (key(KeyKind.FILTER, FREE_FULL_TEXT), _key(KeyKind.PMCID, pmcid))
     if doi := said["doi"]:
-        found.append(_key(Kind.DOI, doi))
+        keys.append(_key(KeyKind.DOI, doi))
     if metadata.standing is not Standing.SOUND:
-        found.append(key(Kind.STANDING, metadata.standing))
-    return list(dict.fromkeys(found))
+        keys.append(key(KeyKind.STANDING, metadata.standing))
+    return list(dict.fromkeys(keys))
 
 
 _FIELDS = tuple(field.name for field in fields(Metadata))
@@ -112,12 +112,12 @@ _FIELDS = tuple(field.name for field in fields(Metadata))
 
 @lru_cache(maxsize=1 << 12)
 def _type_keys(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(key(Kind.TYPE, name) for name in names)
+    return tuple(key(KeyKind.TYPE, name) for name in names)
 
 
 @lru_cache(maxsize=1 << 12)
 def _language_keys(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(key(Kind.LANGUAGE, name) for name in names)
+    return tuple(key(KeyKind.LANGUAGE, name) for name in names)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -126,7 +126,7 @@ def _journal_keys(
 ) -> tuple[str, ...]:
     # "Lancet (London, England)" is asked for as "Lancet".
     names = (abbreviation, title, title.partition(" (")[0], issn, nlm_id)
-    return tuple(key(Kind.JOURNAL, name) for name in names if name)
+    return tuple(key(KeyKind.JOURNAL, name) for name in names if name)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -134,17 +134,17 @@ def _heading_keys(name: str, ui: str, is_major: int, *qualifiers: str | int) -> 
     """The heading, and the heading with each of its qualifiers: "Asthma/drug therapy"."""
     pairs = zip(qualifiers[::2], qualifiers[1::2], strict=True)
     qualified = {f"{name}/{qualifier}": major for qualifier, major in pairs}
-    major = [each for each, is_major in qualified.items() if is_major]
+    major = [heading for heading, is_major in qualified.items() if is_major]
     if is_major or major:
         major.append(name)
-    of_kinds = ((Kind.HEADING, (name, *qualified)), (Kind.MAJOR_HEADING, major))
-    return tuple(key(kind, each) for kind, names in of_kinds for each in names)
+    of_kinds = ((KeyKind.HEADING, (name, *qualified)), (KeyKind.MAJOR_HEADING, major))
+    return tuple(key(kind, name) for kind, names in of_kinds for name in names)
 
 
 def _author_keys(authors: Sequence[Sequence[str]]) -> list[str]:
     """Family names, alone, with some or all initials, and with given names, as in PubMed; groups by their
     names. ``authors``: family name, given names, initials, suffix, group, …"""
-    text = _folded("\n".join(["\t".join(author[:5]) for author in authors]))
+    text = _fold("\n".join(["\t".join(author[:5]) for author in authors]))
     while "  " in text:
         text = text.replace("  ", " ")
     names: list[str] = []
@@ -167,9 +167,11 @@ def _author_keys(authors: Sequence[Sequence[str]]) -> list[str]:
     # Two letters at the end are initials that are written apart: few names have them.
     text = "\n".join([_with_initials(name) if name[-2:-1] == " " == name[-4:-3] else name for name in names])
     formed = text.replace(" ", "_").split("\n")
-    made = [f"author:{name}" for name in formed if name]
-    made += [f"first:{name}" for name in formed[:of_the_first] if name]
-    return made if len(text) < MAX_KEY_CHARACTERS // 2 else [name[:MAX_KEY_CHARACTERS] for name in made]
+    elements = [f"author:{name}" for name in formed if name]
+    elements += [f"first:{name}" for name in formed[:of_the_first] if name]
+    return (
+        elements if len(text) < MAX_KEY_CHARACTERS // 2 else [name[:MAX_KEY_CHARACTERS] for name in elements]
+    )
 
 
 def author_orders(name: str) -> tuple[str, ...]:
@@ -202,12 +204,12 @@ def _exact(value: str) -> str:
 
 
 _FORMS = {
-    Kind.LANGUAGE: language_code,
-    Kind.HEADING: _heading,
-    Kind.MAJOR_HEADING: _heading,
-    Kind.JOURNAL: _journal,
-    Kind.AUTHOR: _author,
-    Kind.FIRST_AUTHOR: _author,
-    Kind.DOI: _exact,
-    Kind.PMCID: _exact,
+    KeyKind.LANGUAGE: language_code,
+    KeyKind.HEADING: _heading,
+    KeyKind.MAJOR_HEADING: _heading,
+    KeyKind.JOURNAL: _journal,
+    KeyKind.AUTHOR: _author,
+    KeyKind.FIRST_AUTHOR: _author,
+    KeyKind.DOI: _exact,
+    KeyKind.PMCID: _exact,
 }

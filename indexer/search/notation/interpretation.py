@@ -23,7 +23,7 @@ from bioqa.indexer.search.filtering.conditions import (
     Published,
     Without,
 )
-from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, Kind
+from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, KeyKind
 from bioqa.indexer.search.filtering.languages import is_language
 from bioqa.indexer.search.filtering.truncation import (
     LEAST,
@@ -43,7 +43,7 @@ from bioqa.indexer.search.notation.syntax import (
     Negated,
     Node,
     SyntaxFault,
-    Term,
+    TaggedTerm,
     Token,
     parse,
     tokens,
@@ -82,13 +82,13 @@ def interpret(text: str, mode: Mode = "auto") -> Interpretation | None:
         return Interpretation("", AnyOf(tuple(map(_is_article, named))), named)
     if mode == "auto" and not has_syntax(text):
         return None
-    return _Reader(text).interpretation()
+    return _QueryReader(text).interpretation()
 
 
 def _is_article(identifier: Identifier) -> Condition:
     if identifier.kind == "pmid":
         return HasPmid(int(identifier.value))
-    return HasKey(Kind.DOI if identifier.kind == "doi" else Kind.PMCID, identifier.value)
+    return HasKey(KeyKind.DOI if identifier.kind == "doi" else KeyKind.PMCID, identifier.value)
 
 
 # Whether there is any syntax
@@ -150,31 +150,31 @@ def _is_tag(text: str, token: Token, asking: bool) -> bool:
 _DATE = re.compile("([0-9]{4})(?:[/-]([0-9]{1,2})(?:[/-]([0-9]{1,2}))?)?")
 _LAST_YEAR = 9998
 _FILTERS = {
-    "free full text": HasKey(Kind.FILTER, FREE_FULL_TEXT),
-    "pubmed pmc": HasKey(Kind.FILTER, FREE_FULL_TEXT),
-    "hasabstract": HasKey(Kind.FILTER, ABSTRACT),
-    "has abstract": HasKey(Kind.FILTER, ABSTRACT),
+    "free full text": HasKey(KeyKind.FILTER, FREE_FULL_TEXT),
+    "pubmed pmc": HasKey(KeyKind.FILTER, FREE_FULL_TEXT),
+    "hasabstract": HasKey(KeyKind.FILTER, ABSTRACT),
+    "has abstract": HasKey(KeyKind.FILTER, ABSTRACT),
 }
 _KINDS = {
-    Field.AUTHOR: Kind.AUTHOR,
-    Field.FIRST_AUTHOR: Kind.FIRST_AUTHOR,
-    Field.JOURNAL: Kind.JOURNAL,
-    Field.HEADING: Kind.HEADING,
-    Field.HEADING_ALONE: Kind.HEADING,
-    Field.MAJOR_HEADING: Kind.MAJOR_HEADING,
-    Field.MAJOR_HEADING_ALONE: Kind.MAJOR_HEADING,
-    Field.TYPE: Kind.TYPE,
-    Field.DOI: Kind.DOI,
+    Field.AUTHOR: KeyKind.AUTHOR,
+    Field.FIRST_AUTHOR: KeyKind.FIRST_AUTHOR,
+    Field.JOURNAL: KeyKind.JOURNAL,
+    Field.HEADING: KeyKind.HEADING,
+    Field.HEADING_ALONE: KeyKind.HEADING,
+    Field.MAJOR_HEADING: KeyKind.MAJOR_HEADING,
+    Field.MAJOR_HEADING_ALONE: KeyKind.MAJOR_HEADING,
+    Field.TYPE: KeyKind.TYPE,
+    Field.DOI: KeyKind.DOI,
 }
 _FREE = (None, Field.ANY)
 _NAMED = {*_KINDS} - {Field.DOI}
 
 
-def _place(term: Term) -> Place:
+def _place(term: TaggedTerm) -> Place:
     return "title" if term.field is Field.TITLE else "text"
 
 
-class _Reader:
+class _QueryReader:
     """Turns a tree into the question and the restriction."""
 
     def __init__(self, text: str) -> None:
@@ -184,7 +184,7 @@ class _Reader:
     def interpretation(self) -> Interpretation:
         tree = parse(self._text)
         words = " ".join(_free_words(tree))
-        conditions = [*self._required(tree)]
+        conditions = [*self._conditions(tree)]
         match conditions:
             case []:
                 return Interpretation(words)
@@ -192,7 +192,7 @@ class _Reader:
                 return Interpretation(words, condition)
         return Interpretation(words, AllOf(tuple(conditions)))
 
-    def _required(self, tree: Node) -> Iterator[Condition]:
+    def _conditions(self, tree: Node) -> Iterator[Condition]:
         """The conditions of the query as a whole. Words are what is asked, and documents may lack some of
         them, unless somebody wrote AND between words."""
         operands = [*_operands(tree)]
@@ -204,12 +204,12 @@ class _Reader:
             for item in operand.items if isinstance(operand, Beside) else (operand,):
                 if several or not _is_free(item):
                     yield self._condition(item)
-                elif isinstance(item, Term):
+                elif isinstance(item, TaggedTerm):
                     yield from self._beginnings(item)
 
     def _condition(self, node: Node) -> Condition:
         match node:
-            case Term():
+            case TaggedTerm():
                 return self._of_term(node)
             case Negated():
                 return Without(self._condition(node.part))
@@ -225,20 +225,20 @@ class _Reader:
                     )
                 )
 
-    def _of_term(self, term: Term) -> Condition:
+    def _of_term(self, term: TaggedTerm) -> Condition:
         field, text = term.field, term.text
         if field in _FREE or field in (Field.TITLE, Field.TEXT):
             return self._of_words(term)
         if text.endswith("*") and field in _NAMED:
             raise self._fault("* ends words of [ti] and [tiab], or words without a tag", term)
         if field is Field.DATE:
-            return self._published(term)
+            return self._read_published(term)
         if field is Field.PMID:
             if not PMID.fullmatch(text):
                 raise self._fault("a PMID is a number", term)
             return HasPmid(int(text))
         if field is Field.PMCID:
-            return HasKey(Kind.PMCID, text if text.lower().startswith("pmc") else f"PMC{text}")
+            return HasKey(KeyKind.PMCID, text if text.lower().startswith("pmc") else f"PMC{text}")
         if field is Field.FILTER:
             if text.lower() not in _FILTERS:
                 raise self._fault(f"[filter] knows {', '.join(_FILTERS)}", term)
@@ -246,10 +246,10 @@ class _Reader:
         if field is Field.LANGUAGE and not is_language(text):
             raise self._fault(f"no language is called {text}", term)
         if field is Field.LANGUAGE:
-            return HasKey(Kind.LANGUAGE, text)
+            return HasKey(KeyKind.LANGUAGE, text)
         return HasKey(_KINDS[field], text, with_narrower=field in (Field.HEADING, Field.MAJOR_HEADING))
 
-    def _of_words(self, term: Term) -> Condition:
+    def _of_words(self, term: TaggedTerm) -> Condition:
         place = _place(term)
         beginnings = [*self._beginnings(term)]
         if term.quoted:
@@ -264,7 +264,7 @@ class _Reader:
         parts = ([HasWords(place, whole)] if whole else []) + beginnings
         return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
-    def _beginnings(self, term: Term) -> Iterator[Condition]:
+    def _beginnings(self, term: TaggedTerm) -> Iterator[Condition]:
         """The conditions of a term's truncated words."""
         for word in term.text.split():
             if not is_truncated(word):
@@ -281,7 +281,7 @@ class _Reader:
                 yield HasWords(_place(term), " ".join(before))
             yield HasBeginning(_place(term), beginning)
 
-    def _published(self, term: Term) -> Published:
+    def _read_published(self, term: TaggedTerm) -> Published:
         first, _, last = (term.text, "", term.until) if term.until else term.text.partition(":")
         after, end = self._days(first, term)
         if last:
@@ -290,7 +290,7 @@ class _Reader:
                 raise self._fault("this range of dates ends before it begins", term)
         return Published(after, end)
 
-    def _days(self, text: str, term: Term) -> tuple[date, date]:
+    def _days(self, text: str, term: TaggedTerm) -> tuple[date, date]:
         """The first day, and the first one after it."""
         match = _DATE.fullmatch(text.strip())
         if match is None:
@@ -308,7 +308,7 @@ class _Reader:
             return first, date(year + month // 12, month % 12 + 1, 1)
         return first, date(year + 1, 1, 1)
 
-    def _fault(self, message: str, term: Term) -> SyntaxFault:
+    def _fault(self, message: str, term: TaggedTerm) -> SyntaxFault:
         return SyntaxFault(message, self._text, term.begin)
 
 
@@ -336,13 +336,13 @@ def _alternatives(node: Node) -> Iterator[Node]:
 
 def _is_free(node: Node) -> bool:
     """Words without tag and quotation marks."""
-    return isinstance(node, Term) and node.field in _FREE and not node.quoted
+    return isinstance(node, TaggedTerm) and node.field in _FREE and not node.quoted
 
 
 def _free_words(node: Node) -> Iterator[str]:
     """Words and phrases without a tag, but those that must not occur."""
     match node:
-        case Term():
+        case TaggedTerm():
             if node.field in _FREE:
                 yield from filter(None, (_without_truncated(node.text),))
         case Beside():

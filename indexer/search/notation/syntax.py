@@ -109,7 +109,7 @@ def point_at(query: str, position: int, width: int = 70) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class TaggedTerm:
     """Words, or a phrase, with what their tag asks for: None if they have no tag."""
 
     text: str
@@ -118,7 +118,7 @@ class Term:
     begin: int
     """Where it stands in the query, in characters from 0."""
     until: str = ""
-    """Of a range of dates, its end."""
+    """The end, if it is a range of dates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Negated:
     part: "Node"
 
 
-Node = Term | Beside | Joined | Negated
+Node = TaggedTerm | Beside | Joined | Negated
 
 
 class Token(NamedTuple):
@@ -193,7 +193,7 @@ def tokens(query: str) -> Iterator[Token]:
 
 def parse(query: str) -> Node:
     """Parse a query. Raises SyntaxFault, which says what is wrong and where."""
-    node = _Parser(query).query()
+    node = _QueryParser(query).query()
     depth, begin = _deepest(node)
     if depth > MAX_DEPTH:
         raise SyntaxFault(f"AND, OR and NOT may take turns {MAX_DEPTH} times", query, begin)
@@ -203,7 +203,7 @@ def parse(query: str) -> Node:
 def _deepest(node: Node) -> tuple[int, int]:
     """The depth of a tree, and where its deepest term stands. A chain of one operator is one level."""
     match node:
-        case Term():
+        case TaggedTerm():
             return 0, node.begin
         case Negated():
             depth, begin = _deepest(node.part)
@@ -222,7 +222,7 @@ def _takes_turns(node: Joined) -> bool:
     return not isinstance(node.left, Joined) or (node.left.operator == "OR") != (node.operator == "OR")
 
 
-class _Parser:
+class _QueryParser:
     """Recursive descent, bounded in depth and in the number of terms."""
 
     def __init__(self, query: str) -> None:
@@ -264,25 +264,25 @@ class _Parser:
     def _item(self, token: Token) -> list[Node]:
         if token.kind == "operator":
             self._at += 1
-            with_not = self._nested(token, self._negated)
+            with_not = self._parse_nested(token, self._parse_negation)
             return [Negated(with_not)]
         if token.kind == "(":
             self._at += 1
-            return [self._nested(token, lambda: self._bracketed(token))]
+            return [self._parse_nested(token, lambda: self._parse_bracket(token))]
         if token.kind == "tag":
             raise self._fault("there are no words before this tag", token.begin)
         if token.kind == ":":
             raise self._fault("a colon stands between two dates only, as in 2015:2020[dp]", token.begin)
         return self._phrase() if token.kind == "phrase" else self._words()
 
-    def _negated(self) -> Node:
+    def _parse_negation(self) -> Node:
         token = self._next()
         if token is None or token.kind == ")" or (token.kind == "operator" and token.text != "NOT"):
             raise self._missing()
         items = self._item(token)
         return items[0] if len(items) == 1 else Beside(tuple(items))
 
-    def _bracketed(self, opening: Token) -> Node:
+    def _parse_bracket(self, opening: Token) -> Node:
         node = self._operands()
         if self._next() is None:
             raise self._fault("this bracket is never closed", opening.begin)
@@ -291,7 +291,7 @@ class _Parser:
             raise self._fault("a tag belongs to words or to a phrase, not to brackets", tag.begin)
         return node
 
-    def _nested(self, token: Token, parse: Callable[[], Node]) -> Node:
+    def _parse_nested(self, token: Token, parse: Callable[[], Node]) -> Node:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self._fault(f"brackets and NOT may be nested {MAX_DEPTH} deep", token.begin)
@@ -307,7 +307,7 @@ class _Parser:
         if len(token.text.split()) > MAX_PHRASE_WORDS:
             raise self._fault(f"a phrase may have {MAX_PHRASE_WORDS} words", token.begin)
         field = self._tag()
-        return [self._range(self._term(Term(token.text, field, True, token.begin)))]
+        return [self._range(self._term(TaggedTerm(token.text, field, True, token.begin)))]
 
     def _words(self) -> list[Node]:
         begin = self._at
@@ -331,7 +331,7 @@ class _Parser:
             raise self._fault(f"there is no tag [{token.text}]; there are {known}", token.begin)
         return TAGS[name]
 
-    def _range(self, term: Term) -> Term:
+    def _range(self, term: TaggedTerm) -> TaggedTerm:
         """The term, with the second date of a range if there is one: "2015"[dp] : "2020"[dp]."""
         token = self._next()
         if term.field is not Field.DATE or token is None or token.kind != ":":
@@ -345,7 +345,7 @@ class _Parser:
             raise self._fault("the end of a range of dates has the tag [dp], too", last.begin)
         return replace(term, until=last.text)
 
-    def _term(self, term: Term) -> Term:
+    def _term(self, term: TaggedTerm) -> TaggedTerm:
         self._terms += 1
         if self._terms > MAX_TERMS:
             raise self._fault(f"a query may have {MAX_TERMS} terms", term.begin)
@@ -367,5 +367,5 @@ class _Parser:
         return SyntaxFault(message, self._query, position)
 
 
-def _term(words: list[Token], field: Field | None) -> Term:
-    return Term(" ".join(word.text for word in words), field, False, words[0].begin)
+def _term(words: list[Token], field: Field | None) -> TaggedTerm:
+    return TaggedTerm(" ".join(word.text for word in words), field, False, words[0].begin)

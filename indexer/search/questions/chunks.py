@@ -14,7 +14,7 @@ MAX_PARTS = 5
 one; a word with more parts is taken as it is."""
 
 MOST_SPELLINGS = 8
-"""Of several parts together: each part multiplies them."""
+"""Spellings of several parts together: each part multiplies them."""
 
 _STOP = frozenset(STOP_WORDS)
 _CHUNK = re.compile(r"(?!(?<=[^\W\d_]')s\b)[^\W_]+(?:-[^\W_]+)*")

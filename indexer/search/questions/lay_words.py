@@ -131,7 +131,7 @@ def _line(text: str) -> _Line:
     if way not in _WAYS:
         raise ValueError(f"the way is {way!r}, not one of {', '.join(_WAYS)}")
     terms = [term, *others.split("; ")]
-    keys = {_checked_key(each): each for each in terms}
+    keys = {_checked_key(term): term for term in terms}
     if len(keys) < len(terms):
         raise ValueError("a term stands twice in it")
     if len(terms) > MOST_OTHERS + 1:

@@ -31,13 +31,13 @@ USUAL = 0.5
 some say that it means breast cancer, is something else."""
 
 MOST_MEANINGS = 8
-"""Of one abbreviation, whose fit to the context is looked up."""
+"""Meanings of one abbreviation whose fit to the context is looked up."""
 
 MOST_SPELLINGS = 4
-"""Of one long form, whose fit is looked up."""
+"""Spellings of one long form whose fit is looked up."""
 
 MOST_SHORTS = 8
-"""Of one long form, that are looked at; BioASQ's questions need two."""
+"""Abbreviations of one long form that are looked at; BioASQ's questions need two."""
 
 ALIKE = 85.0
 """Likeness, in per cent of their letters, from which on two long forms say the same in other words:

@@ -16,7 +16,7 @@ from bioqa.indexer.search.questions.pieces import Piece, Ways
 from bioqa.indexer.search.wording import Best, Wording, Words
 
 LAY_WEIGHT = 0.7
-"""Of what a lay word may stand for, beside the words that were asked. Between .4 and 1 little changes."""
+"""What a lay word may stand for counts so much, beside the words asked. Between .4 and 1 little changes."""
 
 RARER = 3.0
 """A lay word is rewritten for rankers if this many times fewer documents have it than what it stands for.

@@ -29,7 +29,7 @@ from bioqa.indexer.search.questions.names import Called
 from bioqa.indexer.search.questions.pieces import Piece, join
 from bioqa.indexer.search.synonyms import NO_SYNONYMS, Synonyms
 from bioqa.indexer.search.wording import Best, Every, Wording, Words
-from bioqa.system.characters import normalised
+from bioqa.system.characters import normalise
 from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 SYNONYM_WEIGHT = 0.5
@@ -97,7 +97,7 @@ def read(
     enough words of its own. So is one whose reading exceeds the budget (default: a second of processor time),
     and says so in ``cut_short``. Raises what the index raises.
     """
-    text = normalised(question).strip()
+    text = normalise(question).strip()
     if is_long(text):
         return _literal(question, text)
     known_names()  # read once, a quarter of a second that the first question's budget need not pay

@@ -69,9 +69,9 @@ class TantivyEvidence:
         for query in self._make.near(word):
             hits = self._searcher.search(self._among(query, context), limit=size, count=False).hits
             for _, address in hits:
-                place = address.segment_ord, address.doc
-                if place not in seen:
-                    seen.add(place)
+                where = address.segment_ord, address.doc
+                if where not in seen:
+                    seen.add(where)
                     yield from_stored(self._searcher.doc(address))
 
     def _among(self, having: Any, context: str) -> Any:

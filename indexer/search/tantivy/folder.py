@@ -71,7 +71,7 @@ class IndexFolder:
         require_plain(path / TANTIVY_META)
         return folder
 
-    def seen(self) -> Stamp:
+    def read_stamp(self) -> Stamp:
         """Return a value that changes with every commit, by any process: tantivy replaces its meta file each
         time. For this process alone: see ``state``."""
         return stamp_from(require_plain(self.path / TANTIVY_META))

@@ -32,7 +32,7 @@ from bioqa.indexer.search.tantivy.queries import QueryMaker
 from bioqa.indexer.search.tantivy.schema import (
     TEXT,
     Undecodable,
-    described,
+    describe,
     from_stored,
     numbers,
     register,
@@ -96,7 +96,7 @@ class TantivyIndex:
         self._sizes: Sizes = ()
         self._counted: dict[str, int] = {}
         """Documents with a phrase, as of the last reload."""
-        self._seen = folder.seen()
+        self._seen = folder.read_stamp()
         self._reload()
         self._writer: Any = None
         self._uncommitted: dict[int, int | None] = {}
@@ -186,13 +186,13 @@ class TantivyIndex:
             best = self._best(searcher, None, size, filters)
             return [from_stored(searcher.doc(address)) for _, address in best]
 
-    def described(
+    def describe(
         self, question: str | Wording | None, size: int = 100, filters: Filters = NO_FILTERS
     ) -> list[Described]:
         with tantivy_errors(self._folder.path):
             searcher = self._searcher()
             best = self._best(searcher, question, size, filters)
-            return [described(searcher.doc(address)) for _, address in best]
+            return [describe(searcher.doc(address)) for _, address in best]
 
     def count(self, question: str | Wording | None, filters: Filters = NO_FILTERS) -> int:
         with tantivy_errors(self._folder.path):
@@ -215,15 +215,17 @@ class TantivyIndex:
         terms = [self._make.words(word) for word in words]
         with tantivy_errors(self._folder.path):
             searcher = self._searcher()
-            having = {term: searcher.doc_freq(TEXT, term) for term in {t for each in terms for t in each}}
+            having = {term: searcher.doc_freq(TEXT, term) for term in {t for group in terms for t in group}}
             return condense(words, terms, having, searcher.num_docs)
 
     def get(self, pmids: Sequence[str]) -> Mapping[str, Document]:
         numbers = [int(pmid) for pmid in pmids if PMID.fullmatch(pmid)]
         with tantivy_errors(self._folder.path):
             searcher = self._searcher()
-            found = [from_stored(searcher.doc(address)) for address in self._addresses(searcher, numbers)]
-        return {document.pmid: document for document in found}
+            pmids_found = [
+                from_stored(searcher.doc(address)) for address in self._addresses(searcher, numbers)
+            ]
+        return {document.pmid: document for document in pmids_found}
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents in ascending order of PMIDs, as they are when it begins."""
@@ -274,7 +276,7 @@ class TantivyIndex:
 
     def _searcher(self) -> Any:
         with tantivy_errors(self._folder.path):
-            seen = self._folder.seen()
+            seen = self._folder.read_stamp()
             if seen != self._seen:
                 self._reload()
                 self._counted = {}
@@ -435,8 +437,8 @@ class TantivyIndex:
             return
         unknown = [pmid for pmid in pmids if pmid not in self._uncommitted]
         addresses = list(self._addresses(searcher, unknown))
-        found = numbers(searcher, "pmid", addresses)
-        self._uncommitted.update(zip(found, numbers(searcher, "version", addresses), strict=True))
+        pmids_found = numbers(searcher, "pmid", addresses)
+        self._uncommitted.update(zip(pmids_found, numbers(searcher, "version", addresses), strict=True))
 
     def _upsert(self, writer: Any, record: Record) -> Applied:
         current = self._uncommitted.get(record.pmid)

@@ -71,18 +71,18 @@ class QueryMaker:
         make, occur = tantivy.Query, tantivy.Occur
         match wording:
             case Words(text, weight):
-                found = [
+                queries = [
                     self._boost(make.term_query(self._schema, TEXT, word, "freq"), times * weight)
                     for word, times in Counter(self.words(text)).items()
                 ]
-                return make.boolean_query([(occur.Should, each) for each in found]) if found else None
+                return make.boolean_query([(occur.Should, query) for query in queries]) if queries else None
             case Every(parts, weight):
-                found = [each for part in parts if (each := self.wording(part)) is not None]
-                query = make.boolean_query([(occur.Should, each) for each in found]) if found else None
+                queries = [each for part in parts if (each := self.wording(part)) is not None]
+                query = make.boolean_query([(occur.Should, query) for query in queries]) if queries else None
                 return self._boost(query, weight)
             case Best(ways, weight):
-                found = [each for way in ways if (each := self.wording(way)) is not None]
-                return self._boost(make.disjunction_max_query(found), weight) if found else None
+                queries = [each for way in ways if (each := self.wording(way)) is not None]
+                return self._boost(make.disjunction_max_query(queries), weight) if queries else None
 
     def _boost(self, query: Any, weight: float) -> Any:
         return query if query is None or weight == 1.0 else tantivy.Query.boost_query(query, float(weight))
@@ -117,8 +117,8 @@ class QueryMaker:
                 return 1
             case HasWords(place, text) | HasPhrase(place, text):
                 field = _FIELDS[place]
-                found = [searcher.doc_freq(field, word) for word in self.words(text)]
-                return min(found, default=int(searcher.num_docs))
+                queries = [searcher.doc_freq(field, word) for word in self.words(text)]
+                return min(queries, default=int(searcher.num_docs))
             case AllOf(parts):
                 return min((self.most(part, searcher) for part in parts), default=int(searcher.num_docs))
             case AnyOf(parts):
@@ -142,7 +142,7 @@ class QueryMaker:
             case HasPhrase(place, text):
                 return self._phrase(_FIELDS[place], [*self._placed_words(text)])
             case Published():
-                return self._published(condition)
+                return self._match_published(condition)
             case AllOf(parts):
                 without = [part.part for part in parts if isinstance(part, Without)]
                 wanted = [part for part in parts if not isinstance(part, Without)]
@@ -180,7 +180,7 @@ class QueryMaker:
     def _has(self, field: str, term: str) -> Any:
         return tantivy.Query.term_query(self._schema, field, term, "basic")
 
-    def _published(self, condition: Published) -> Any:
+    def _match_published(self, condition: Published) -> Any:
         dated = tantivy.Query.range_query(
             self._schema,
             "published",

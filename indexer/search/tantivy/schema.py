@@ -8,7 +8,7 @@ from typing import Any
 import tantivy
 
 from bioqa.bioasq.domain import Document
-from bioqa.indexer.medline.packed import unpacked
+from bioqa.indexer.medline.packed import unpack
 from bioqa.indexer.search.records import Described, Record, day_of, decode
 from bioqa.indexer.search.stopwords import STOP_WORDS
 from bioqa.system.characters import strings_otherwise
@@ -129,11 +129,11 @@ def from_stored(stored: Any) -> Document:
         return decode(Record(pmid, version, published, title, abstract, layout, metadata=metadata))
 
 
-def described(stored: Any) -> Described:
+def describe(stored: Any) -> Described:
     """Decode what a document's record says beside its text. Raises Undecodable."""
     with _decoding():
         published, metadata = stored.get_first("published"), stored.get_first("metadata")
-        return Described(day_of(published), unpacked(metadata))
+        return Described(day_of(published), unpack(metadata))
 
 
 _STORED = ("pmid", "version", "published", "layout", "metadata")

@@ -27,7 +27,7 @@ _CHUNK = 1 << 20
 
 class _Footer(NamedTuple):
     size: int
-    """Of the whole file."""
+    """Bytes of the whole file."""
     begin: int
     crc: int
 

@@ -4,8 +4,8 @@ from bioqa.models.experiments.experiment import Experiment
 from bioqa.models.experiments.papers import hui_2018, mcdonald_2018, mohan_2017, pappas_2021
 
 EXPERIMENTS: dict[str, Experiment] = {
-    each.name: each
-    for each in (
+    paper.name: paper
+    for paper in (
         pappas_2021.EXPERIMENT,
         mcdonald_2018.EXPERIMENT,
         hui_2018.EXPERIMENT,

@@ -10,7 +10,7 @@ from typing import Any
 from bioqa.models.experiments.components import TrainedComponent
 from bioqa.models.experiments.experiment import Experiment
 from bioqa.models.experiments.papers.shares import ALL, MEASURED
-from bioqa.models.experiments.systems import System, trained
+from bioqa.models.experiments.systems import System, train_component
 
 
 def _co_pacrr(letters: str) -> TrainedComponent:
@@ -20,7 +20,7 @@ def _co_pacrr(letters: str) -> TrainedComponent:
         "disambiguate": "D" in letters,
         "shuffle": "S" in letters,
     }
-    return trained("co-pacrr", ALL, **flags, epochs=10, patience=3)
+    return train_component("co-pacrr", ALL, **flags, epochs=10, patience=3)
 
 
 EXPERIMENT = Experiment(
@@ -29,12 +29,12 @@ EXPERIMENT = Experiment(
     systems=(
         System("Co-PACRR", "documents", _co_pacrr("CDS"), seeds=1),
         System("PACRR", "documents", _co_pacrr(""), seeds=1),
-        System("MatchPyramid", "documents", trained("matchpyramid", ALL), seeds=1),
+        System("MatchPyramid", "documents", train_component("matchpyramid", ALL), seeds=1),
         # Guo et al. 2016 without extra features, trained as all of Hui et al.'s are.
         System(
             "DRMM",
             "documents",
-            trained(
+            train_component(
                 "drmm",
                 ALL,
                 features="none",
@@ -43,13 +43,13 @@ EXPERIMENT = Experiment(
                 pairs_per_step=16,
             ),
         ),
-        System("DUET-local", "documents", trained("duet-local", ALL), seeds=1),
-        System("K-NRM", "documents", trained("knrm", ALL)),
+        System("DUET-local", "documents", train_component("duet-local", ALL), seeds=1),
+        System("K-NRM", "documents", train_component("knrm", ALL)),
         *(
             System(f"{letters}-PACRR", "documents", _co_pacrr(letters), seeds=1)
             for letters in ("C", "D", "S", "CD", "CS", "DS")
         ),
-        System("QL", "baseline", trained("ql", MEASURED), seeds=1),
+        System("QL", "baseline", train_component("ql", MEASURED), seeds=1),
     ),
     measures=("document_map_8", "ERR@20", "pair_accuracy"),
     references=("PACRR", "MatchPyramid", "DRMM", "DUET-local", "K-NRM"),

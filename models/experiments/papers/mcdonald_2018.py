@@ -7,11 +7,11 @@ Deviations: word vectors have 30 dimensions (200 in the paper), as ABEL-DRMM wit
 from bioqa.models.experiments.components import Untrained
 from bioqa.models.experiments.experiment import Experiment
 from bioqa.models.experiments.papers.shares import FEW_EPOCHS, MEASURED, ORACLE, SAMPLE
-from bioqa.models.experiments.systems import System, trained
+from bioqa.models.experiments.systems import System, train_component
 
 
 def _slow(name: str, ranker: str) -> System:
-    return System(name, "documents", trained(ranker, SAMPLE, **FEW_EPOCHS), seeds=5)
+    return System(name, "documents", train_component(ranker, SAMPLE, **FEW_EPOCHS), seeds=5)
 
 
 EXPERIMENT = Experiment(
@@ -19,10 +19,10 @@ EXPERIMENT = Experiment(
     title="McDonald, Brokos and Androutsopoulos 2018",
     systems=(
         System("BM25", "baseline", Untrained("first stage", MEASURED), seeds=1),
-        System("BM25+extra", "baseline", trained("linear", SAMPLE), seeds=5),
-        System("PACRR", "documents", trained("pacrr", SAMPLE), seeds=5),
-        System("DRMM", "documents", trained("drmm", SAMPLE), seeds=5),
-        System("PACRR-DRMM", "documents", trained("pacrr-drmm", SAMPLE), seeds=5),
+        System("BM25+extra", "baseline", train_component("linear", SAMPLE), seeds=5),
+        System("PACRR", "documents", train_component("pacrr", SAMPLE), seeds=5),
+        System("DRMM", "documents", train_component("drmm", SAMPLE), seeds=5),
+        System("PACRR-DRMM", "documents", train_component("pacrr-drmm", SAMPLE), seeds=5),
         _slow("ABEL-DRMM", "abel"),
         _slow("ABEL-DRMM+MV", "abel-mv"),
         _slow("POSIT-DRMM", "posit"),

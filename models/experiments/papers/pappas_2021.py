@@ -6,7 +6,7 @@ from bioqa.models.experiments.components import FeatureGroup, TrainedComponent, 
 from bioqa.models.experiments.experiment import Experiment
 from bioqa.models.experiments.results import MEASURES
 from bioqa.models.experiments.shares import Share
-from bioqa.models.experiments.systems import System, trained
+from bioqa.models.experiments.systems import System, train_component
 from bioqa.models.rankers.registry import ARCHITECTURES, settings_of
 from bioqa.models.training.recipes import SOFT
 
@@ -56,16 +56,16 @@ _OF_THE_PAPER = ("PDRMM+BCNN", "PDRMM+PDRMM", "Sentence PDRMM", "JPDRMM")
 
 def without_encoder() -> list[System]:
     """Rows that need word vectors and features only."""
-    pdrmm, sentences = _trained("pdrmm"), _trained("sentence-pdrmm")
+    pdrmm, sentences = _train("pdrmm"), _train("sentence-pdrmm")
     return [
-        System("Features only (papers')", "baseline", _trained("features")),
-        System("Features only (extended)", "baseline", _trained("features", **LISTWISE)),
-        System("PDRMM+BCNN", "pipeline", _trained("bcnn", SOME), _trained("pdrmm", SOME), seeds=1),
+        System("Features only (papers')", "baseline", _train("features")),
+        System("Features only (extended)", "baseline", _train("features", **LISTWISE)),
+        System("PDRMM+BCNN", "pipeline", _train("bcnn", SOME), _train("pdrmm", SOME), seeds=1),
         System("PDRMM+PDRMM", "pipeline", sentences, pdrmm),
         System("Sentence PDRMM", "joint", sentences),
-        System("JPDRMM", "joint", _trained("jpdrmm")),
-        System("jpdrmm (JPDRMM, extended, listwise)", "ours", _trained("jpdrmm", **LISTWISE)),
-        System("soft (the default)", "ours", _trained("features", **SOFT)),
+        System("JPDRMM", "joint", _train("jpdrmm")),
+        System("jpdrmm (JPDRMM, extended, listwise)", "ours", _train("jpdrmm", **LISTWISE)),
+        System("soft (the default)", "ours", _train("features", **SOFT)),
     ]
 
 
@@ -76,16 +76,16 @@ def ablations() -> list[System]:
     """
     groups: tuple[FeatureGroup | None, ...] = (None, "document features", "sentence features")
     parts = {
-        f"JPDRMM λ {words}" + (f", no {without}" if without else ""): _trained(
+        f"JPDRMM λ {words}" + (f", no {without}" if without else ""): _train(
             "jpdrmm", WHOLE, without, sentence_weight=weight
         )
         for weight, words in ((10.0, "10"), (1.0, "1"), (0.1, ".1"), (0.01, ".01"))
         for without in groups
     }
     parts |= {
-        "JPDRMM λ .1, no last layer": _trained("jpdrmm", last_layer=False),
-        "JPDRMM λ .1, no last layer, extended": _trained("jpdrmm", **EXTENDED),
-        "JPDRMM λ .1, no last layer, extended, listwise": _trained("jpdrmm", **LISTWISE),
+        "JPDRMM λ .1, no last layer": _train("jpdrmm", last_layer=False),
+        "JPDRMM λ .1, no last layer, extended": _train("jpdrmm", **EXTENDED),
+        "JPDRMM λ .1, no last layer, extended, listwise": _train("jpdrmm", **LISTWISE),
     }
     return [System(name, "ablation", component) for name, component in parts.items()]
 
@@ -109,16 +109,16 @@ def with_encoder(encoder: str, share: Share = FEW, more: Share = MORE) -> list[S
             rows.append(System(ARCHITECTURES[name].title, "joint", over(name), seeds=seeds))
     bert = over("bert")
     rows += [
-        System("BERT+BCNN", "pipeline", _trained("bcnn", SOME), bert, seeds=1),
-        System("BERT+PDRMM", "pipeline", _trained("sentence-pdrmm"), bert, seeds=1),
+        System("BERT+BCNN", "pipeline", _train("bcnn", SOME), bert, seeds=1),
+        System("BERT+PDRMM", "pipeline", _train("sentence-pdrmm"), bert, seeds=1),
     ]
     return rows
 
 
-def _trained(
+def _train(
     ranker: str, share: Share = WHOLE, without: FeatureGroup | None = None, **changes: Any
 ) -> TrainedComponent:
-    return trained(ranker, share, without, **{**_VECTORS, **changes})
+    return train_component(ranker, share, without, **{**_VECTORS, **changes})
 
 
 EXPERIMENT = Experiment(

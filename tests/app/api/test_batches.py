@@ -358,7 +358,7 @@ def test_every_address_of_a_batch_is_guarded() -> None:
     ]
     assert len(batch_routes) >= 6
     for route in batch_routes:
-        assert any(each.call is api._known for each in route.dependant.dependencies), route.path
+        assert any(each.call is api._requested_batch for each in route.dependant.dependencies), route.path
 
 
 def test_the_same_idempotency_key_of_two_keys_is_two_batches(shared: Mapping[str, TestClient]) -> None:

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.engine import Engine
-from bioqa.app.api.citations import FEW, written
+from bioqa.app.api.citations import FEW, write_citations
 from bioqa.app.exports.formats import FORMATS
 from bioqa.app.http.parsers import Parsers
 from bioqa.app.main import create_app
@@ -98,10 +98,10 @@ def test_many_citations_are_written_in_another_process(
     settings = Settings(ranking_processes=1, index=str(index_folder))
     with TestClient(create_app(settings, engine)) as served:
         for count in (FEW, FEW + 1):
-            expected = written(answerer.index, "vancouver", pmids[:count])
+            expected = write_citations(answerer.index, "vancouver", pmids[:count])
             asked = {"pmids": pmids[:count], "format": "vancouver"}
             assert served.post("/v1/citations", json=asked).content == expected
-        assert called == [written]
+        assert called == [write_citations]
         several = served.post("/v1/documents", json={"pmids": pmids})
         assert [each["pmid"] for each in several.json()["documents"]] == pmids
     assert len(called) == 2

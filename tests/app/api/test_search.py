@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from bioqa.app.http.schemas import OF_BIOASQ
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
-from bioqa.system.jsonfile import shortened
+from bioqa.system.jsonfile import shorten
 from tests.app.requests import BODY, fields, is_problem
 
 
@@ -174,7 +174,7 @@ def test_any_text_is_a_question(client: TestClient, body: str) -> None:
         ({"body": "x", "ranker": "no-such"}, "ranker", "lexical"),
         ({"body": "x", "max_document": 5}, "max_document", "not a field"),
         ({"body": "x", "query": "x"}, "query", "not a field"),
-        ({"body": "x", "k" * 300: "x"}, shortened("k" * 300), "not a field"),
+        ({"body": "x", "k" * 300: "x"}, shorten("k" * 300), "not a field"),
         ({"body": "x", "include": "abstract"}, "include", "list"),
         ({"body": "x", "include": ["text"]}, "include[0]", "abstract"),
         ({"body": "x", "include": ["abstract"] * 11}, "include", "10"),

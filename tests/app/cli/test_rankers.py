@@ -10,7 +10,7 @@ import pytest
 from bioqa.models.bundled import DEFAULT, WEIGHTS
 from bioqa.models.cascade import files as cascade_files
 from bioqa.models.cascade.ranker import Speed
-from bioqa.models.cascade.speed import kept
+from bioqa.models.cascade.speed import read_speed
 from tests.app.conftest import SAMPLE, Run
 
 QUESTIONS = SAMPLE / "questions.json"
@@ -144,7 +144,7 @@ def test_the_speed_of_this_machine_is_kept(
     assert tuned.code == 0, tuned.err
     assert "1 thread: 5,000 word pieces a second in bfloat16; 4,900 in 1000 ms" in tuned.out
     assert str(tmp_path / "bioqa" / "speed.json") in tuned.err
-    assert kept(cascade_files.load(WEIGHTS / "deep").fingerprint, 1) == measured
+    assert read_speed(cascade_files.load(WEIGHTS / "deep").fingerprint, 1) == measured
     refused = command("ranker", "tune", "soft")
     assert refused.code == 2
     assert "soft: not a cascade" in refused.err

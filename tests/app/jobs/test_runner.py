@@ -437,14 +437,14 @@ def test_a_runner_that_fails_is_seen_and_goes_on(
 ) -> None:
     with serving(tmp_path, Gate(99), open_index) as client:
         store = client.app.state.batches._store  # type: ignore[attr-defined]
-        real, panics = store.unfinished, [Panic("index out of bounds")]
+        real, panics = store.list_unfinished, [Panic("index out of bounds")]
 
         def unfinished() -> Any:
             if panics:
                 raise panics.pop()
             return real()
 
-        monkeypatch.setattr(store, "unfinished", unfinished)
+        monkeypatch.setattr(store, "list_unfinished", unfinished)
         location = submit(client, 2)
         until(lambda: client.get("/readyz").status_code == 503, "the trouble to be seen")
         assert "the background task batches failed (Panic)" in client.get("/readyz").text

@@ -147,7 +147,7 @@ def test_pages_go_from_the_newest_to_the_oldest(store: Store) -> None:
     second = store.page(2, before=first[-1].number)
     third = store.page(2, before=second[-1].number)
     assert [batch.id for batch in first + second + third] == made[::-1]
-    assert [batch.id for batch in store.unfinished()] == made
+    assert [batch.id for batch in store.list_unfinished()] == made
 
 
 def test_only_finished_batches_can_be_removed_and_nothing_of_them_stays(store: Store, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from bioqa.app.jobs.database import Database
 from bioqa.app.jobs.records import AnswerSource, Entry, StoredAnswer
 from bioqa.app.jobs.store import Store
-from bioqa.app.jobs.submission import InvalidResult, encoded, faults_of, run, submission
+from bioqa.app.jobs.submission import InvalidResult, encode, faults_of, run, submission
 from bioqa.bioasq.domain import PUBMED_URL
 from bioqa.bioasq.validation import validate
 from bioqa.system.errors import BioqaError
@@ -72,10 +72,10 @@ def test_only_the_first_faults_are_told() -> None:
 
 def test_encoded_it_is_the_same_json() -> None:
     made = {"questions": [{"id": "a", "body": "\u03b1 \u2028"}, {"id": "b"}]}
-    assert json.loads(encoded(made)) == made
-    assert json.loads(encoded({"questions": []})) == {"questions": []}
+    assert json.loads(encode(made)) == made
+    assert json.loads(encode({"questions": []})) == {"questions": []}
     with pytest.raises(ValueError, match="not JSON compliant"):
-        encoded({"questions": [{"score": float("inf")}]})
+        encode({"questions": [{"score": float("inf")}]})
 
 
 def test_a_run_has_the_answered_questions_alone(store: Store) -> None:

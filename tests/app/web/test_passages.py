@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.web.passages import Mark, Piece, articles, pieces, whole
-from bioqa.app.web.spans import ASKED, Span
-from bioqa.app.web.spans import Part as SetPart
+from bioqa.app.web.spans import ASKED, TextSpan
+from bioqa.app.web.spans import TextPart as SetPart
 from bioqa.bioasq.domain import Document, Part, Question, Sentence
 from bioqa.bioasq.metadata import Markup, Metadata
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Selection
@@ -20,7 +20,7 @@ PARTS = (Part("BACKGROUND", 0, len(BACKGROUND)), Part("METHODS", len(BACKGROUND)
 
 
 def plain(text: str, mark: Mark | None = None) -> Piece:
-    return Piece((Span(text),), mark)
+    return Piece((TextSpan(text),), mark)
 
 
 def span(text: str, section: str = "abstract") -> Sentence:
@@ -88,12 +88,12 @@ def test_words_of_the_question_and_markup_are_set_inside_and_outside_of_marks() 
     marked = Document("1", 1, "Rats", ABSTRACT, None, (), PARTS, Metadata(markup=(italic,)))
     given = answer(marked, span("They slept."))
     (article,) = articles(replace(given, question=Question("q", "Do they sleep, rat?")))
-    assert article.title == (Piece((Span("Rats", asked=True),)),)
+    assert article.title == (Piece((TextSpan("Rats", asked=True),)),)
     rats, slept = article.parts[0].pieces
-    assert rats.spans == (Span("Rats", True, ("i",)), Span(" \U0001f400 were used. "))
+    assert rats.spans == (TextSpan("Rats", True, ("i",)), TextSpan(" \U0001f400 were used. "))
     assert slept.mark is not None
     assert slept.text == "They slept."
-    assert whole(marked).parts[0].pieces[0].spans[0] == Span("Rats", False, ("i",))
+    assert whole(marked).parts[0].pieces[0].spans[0] == TextSpan("Rats", False, ("i",))
 
 
 def test_a_long_abstract_is_folded_around_the_chosen_sentence() -> None:

@@ -2,20 +2,25 @@
 
 import pytest
 
-from bioqa.app.web.spans import ASKED, AskedWords, Part, Span, spans
+from bioqa.app.web.spans import ASKED, AskedWords, TextPart, TextSpan, spans
 
 
 def test_overlapping_parts_are_cut_where_anything_changes() -> None:
-    found = spans("abcdef", 1, 6, [Part(0, 3, "i"), Part(2, 4, ASKED), Part(2, 99, "sup"), Part(5, 5, "b")])
+    found = spans(
+        "abcdef",
+        1,
+        6,
+        [TextPart(0, 3, "i"), TextPart(2, 4, ASKED), TextPart(2, 99, "sup"), TextPart(5, 5, "b")],
+    )
     assert found == (
-        Span("b", False, ("i",)), Span("c", True, ("i", "sup")), Span("d", True, ("sup",)),
-        Span("ef", False, ("sup",)),
+        TextSpan("b", False, ("i",)), TextSpan("c", True, ("i", "sup")), TextSpan("d", True, ("sup",)),
+        TextSpan("ef", False, ("sup",)),
     )  # fmt: skip
 
 
 def test_nothing_to_set_is_one_span_and_no_text_none() -> None:
-    assert spans("abc", 0, 3, []) == (Span("abc"),)
-    assert spans("abc", 2, 2, [Part(0, 3, "i")]) == ()
+    assert spans("abc", 0, 3, []) == (TextSpan("abc"),)
+    assert spans("abc", 2, 2, [TextPart(0, 3, "i")]) == ()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bioqa.indexer.loading import run as module
 from bioqa.indexer.loading.ledger import Ledger
-from bioqa.indexer.loading.parsing import Message, Refused, parse
+from bioqa.indexer.loading.parsing import Message, Refusal, parse
 from bioqa.indexer.loading.run import LoadProgress, LoadReport, load
 from bioqa.indexer.opening import open_target
 from bioqa.indexer.search.tantivy.index import TantivyIndex
@@ -284,7 +284,7 @@ class InlinePool:
             messages = parse(path, self.joiner)
             if self.whole_files:
                 whole = list(messages)
-                messages = iter([whole[0], whole[-1]] if isinstance(whole[-1], Refused) else whole)
+                messages = iter([whole[0], whole[-1]] if isinstance(whole[-1], Refusal) else whole)
             yield messages
 
 

@@ -35,7 +35,7 @@ def test_a_whole_file_is_sent_once_its_end_was_seen(files: list[Path], broken: b
     streamed, whole = kinds
     assert sum(isinstance(message, parsing.EncodedEvents) for message in streamed) >= 2
     assert whole == ([streamed[0], streamed[-1]] if broken else streamed)
-    assert isinstance(whole[-1], parsing.Refused if broken else parsing.Parsed)
+    assert isinstance(whole[-1], parsing.Refusal if broken else parsing.Parsed)
 
 
 def sent(path: Path) -> list[parsing.Message]:
@@ -58,14 +58,14 @@ def test_a_disk_that_is_full_refuses_the_file(files: list[Path], monkeypatch: py
     monkeypatch.setattr(tempfile, "tempdir", "/some/folder")
     started, refused = sent(files[0])
     assert isinstance(started, parsing.Started)
-    assert refused == parsing.Refused(
+    assert refused == parsing.Refusal(
         f"{files[0]}: cannot be kept in /some/folder: [Errno 28] No space left on device"
     )
 
 
 def test_a_file_that_cannot_be_opened_is_refused_once(tmp_path: Path) -> None:
     (message,) = sent(tmp_path / "missing.xml")
-    assert isinstance(message, parsing.Refused)
+    assert isinstance(message, parsing.Refusal)
     assert "missing.xml" in message.reason
 
 

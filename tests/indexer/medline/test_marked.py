@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from bioqa.indexer.medline.marked import TAGS, Mark, marked_text_of
+from bioqa.indexer.medline.marked import TAGS, TitleMark, marked_text_of
 from bioqa.indexer.medline.xmlfile import text_of
 
 
@@ -38,7 +38,7 @@ def test_nothing_has_no_text() -> None:
 
 
 def test_a_mark_is_moved_into_its_section() -> None:
-    moved = Mark(2, 5, "i").within("abstract", 10)
+    moved = TitleMark(2, 5, "i").within("abstract", 10)
     assert (moved.section, moved.begin, moved.end, moved.tag) == ("abstract", 12, 15, "i")
 
 

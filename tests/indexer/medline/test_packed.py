@@ -16,12 +16,12 @@ from bioqa.bioasq.metadata import NO_METADATA, Author, Correction, Metadata, Par
 from bioqa.indexer.medline.packed import (
     DamagedMetadata,
     PackedMetadata,
-    Summary,
+    RecordSummary,
     named_values,
-    packed,
+    pack,
     packed_values,
     summary,
-    unpacked,
+    unpack,
 )
 from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import has_lone_surrogate
@@ -38,32 +38,32 @@ EXAMPLES = [
 
 @pytest.mark.parametrize("original", EXAMPLES)
 def test_metadata_comes_back_as_it_was(original: Metadata) -> None:
-    found = unpacked(packed(original))
+    found = unpack(pack(original))
     assert found == original
     assert original == found
-    assert hash(unpacked(packed(original))) == hash(original)
+    assert hash(unpack(pack(original))) == hash(original)
     for field in fields(Metadata):
         value = getattr(original, field.name)
-        assert getattr(unpacked(packed(original)), field.name) == value, field.name
+        assert getattr(unpack(pack(original)), field.name) == value, field.name
         assert type(getattr(found, field.name)) is type(value)
     # By either way into a store.
     assert PackedMetadata.of_values(packed_values(original)) == original
 
 
 def test_none_is_packed_into_nothing() -> None:
-    assert packed(NO_METADATA) == b""
-    assert unpacked(b"") is NO_METADATA
+    assert pack(NO_METADATA) == b""
+    assert unpack(b"") is NO_METADATA
 
 
 def test_what_is_packed_stays_so_until_it_is_looked_at() -> None:
-    data = packed(FULL)
-    assert packed(unpacked(data)) is not None
-    assert packed(unpacked(data)) == data
-    assert packed(unpacked(packed(PackedMetadata.of_values(packed_values(FULL))))) == data
+    data = pack(FULL)
+    assert pack(unpack(data)) is not None
+    assert pack(unpack(data)) == data
+    assert pack(unpack(pack(PackedMetadata.of_values(packed_values(FULL))))) == data
 
 
 def test_a_difference_in_any_field_is_seen() -> None:
-    found = unpacked(packed(FULL))
+    found = unpack(pack(FULL))
     for field in fields(Metadata):
         changed = replace(FULL, **{field.name: getattr(Metadata(), field.name)})
         assert found != changed, field.name
@@ -72,7 +72,7 @@ def test_a_difference_in_any_field_is_seen() -> None:
 
 
 def test_copies_and_pickles_are_equal() -> None:
-    found = unpacked(packed(FULL))
+    found = unpack(pack(FULL))
     assert found.standing is Standing.RETRACTED
     assert pickle.loads(pickle.dumps(found)) == copy.deepcopy(found) == copy.copy(found) == FULL
     changed = replace(found, volume="13")
@@ -81,7 +81,7 @@ def test_copies_and_pickles_are_equal() -> None:
 
 
 def test_it_cannot_be_changed() -> None:
-    found = unpacked(packed(FULL))
+    found = unpack(pack(FULL))
     with pytest.raises(AttributeError):
         found.volume = "13"  # type: ignore[misc]
     with pytest.raises(AttributeError, match="editors"):
@@ -95,19 +95,19 @@ def test_it_cannot_be_changed() -> None:
         b"{}",
         b"[]",
         b"\xff",
-        packed(FULL).replace(b"[2014,12,30]", b"[2014,12,30,0,0,0]"),
-        packed(FULL).replace(b'"Iodine"', b'"Iodine"]').replace(b"[[", b"["),
+        pack(FULL).replace(b"[2014,12,30]", b"[2014,12,30,0,0,0]"),
+        pack(FULL).replace(b'"Iodine"', b'"Iodine"]').replace(b"[[", b"["),
     ],
 )
 def test_damage_is_named(data: bytes) -> None:
-    found = unpacked(data)
+    found = unpack(data)
     with pytest.raises(BioqaError, match="the index is damaged"):
         [getattr(found, field.name) for field in fields(Metadata)]
 
 
 @pytest.mark.parametrize("original", EXAMPLES)
 def test_a_summary_says_what_the_fields_say(original: Metadata) -> None:
-    for metadata in (original, unpacked(packed(original)), PackedMetadata.of_values(packed_values(original))):
+    for metadata in (original, unpack(pack(original)), PackedMetadata.of_values(packed_values(original))):
         found = summary(metadata)
         assert found.types == {*original.types}
         assert found.languages == {*original.languages}
@@ -123,7 +123,7 @@ def test_a_summary_knows_retracted_articles_by_either_sign() -> None:
         Metadata(corrections=(Correction("RetractionIn"),)),
     ):
         assert summary(sign).retracted
-        assert summary(unpacked(packed(sign))).retracted
+        assert summary(unpack(pack(sign))).retracted
 
 
 WRONG: list[object] = [None, 0, -1, 7, 10**30, 1.5, True, "", "x", "\ud800", [], {}, [None], [[1]], ["x"] * 9]
@@ -154,7 +154,7 @@ def has_type(value: object, expected: Any) -> bool:
         return any(has_type(value, each) for each in get_args(expected))
     if get_origin(expected) is frozenset:
         return isinstance(value, frozenset) and all(has_type(each, get_args(expected)[0]) for each in value)
-    if is_dataclass(expected) or expected is Summary:
+    if is_dataclass(expected) or expected is RecordSummary:
         hints = get_type_hints(expected)
         return isinstance(value, expected) and all(  # type: ignore[arg-type]  # a class
             has_type(getattr(value, name), hint) for name, hint in hints.items()
@@ -177,7 +177,7 @@ def test_whatever_is_damaged_is_named_or_of_the_right_type(path: tuple[int, ...]
             named += 1
             continue
         try:
-            assert has_type(summary(found), Summary)
+            assert has_type(summary(found), RecordSummary)
         except DamagedMetadata:
             named += 1
         for metadata, name in product((found, through), hints):
@@ -195,7 +195,7 @@ def test_whatever_is_damaged_is_named_or_of_the_right_type(path: tuple[int, ...]
 @pytest.mark.parametrize("data", [b"[" * 100_000, b"7", b"null", b'"x"', b"\xed\xa0\x80"])
 def test_what_is_no_list_of_fields_is_named(data: bytes) -> None:
     with pytest.raises(DamagedMetadata):
-        unpacked(data).standing  # noqa: B018
+        unpack(data).standing  # noqa: B018
 
 
 STORED = [
@@ -211,5 +211,5 @@ def test_fields_are_stored_in_one_order_whatever_order_they_are_written_in() -> 
     assert named_values(**dict(reversed(values.items()))) == [*range(len(STORED))]
     assert {field.name for field in fields(Metadata)} == set(STORED)
     metadata = Metadata(volume="12", issue="3", doi="10.1/x", vernacular_title="Titre")
-    assert json.loads(packed(metadata))[3:5] == ["12", "3"]
-    assert (unpacked(packed(metadata)).volume, unpacked(packed(metadata)).issue) == ("12", "3")
+    assert json.loads(pack(metadata))[3:5] == ["12", "3"]
+    assert (unpack(pack(metadata)).volume, unpack(pack(metadata)).issue) == ("12", "3")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bioqa.indexer.medline.reader import MedlineError, read
-from bioqa.indexer.medline.xmlfile import CHUNK, collapsed, records
+from bioqa.indexer.medline.xmlfile import CHUNK, collapse, records
 from tests.indexer.medline_xml import citation, write
 
 HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -153,7 +153,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_only_the_white_space_of_xml_collapses(text: str, expected: str) -> None:
-    assert collapsed(text) == expected
+    assert collapse(text) == expected
 
 
 # What a user may give

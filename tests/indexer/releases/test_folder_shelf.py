@@ -70,7 +70,7 @@ def test_the_folder_to_open_is_the_one_serving(tmp_path: Path) -> None:
             current_folder(folder)
         shelf.serve(first, None)
         current = CurrentFolder(folder)
-        assert (current.folder, current.moved()) == (folder / first, False)
+        assert (current.folder, current.has_moved()) == (folder / first, False)
         shelf.serve(second, first)
-        assert (current.folder, current.moved()) == (folder / first, True)
+        assert (current.folder, current.has_moved()) == (folder / first, True)
         assert current_folder(folder) == folder / second

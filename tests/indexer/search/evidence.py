@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.defined import long_prefix, read, short_prefix, terms
 from bioqa.indexer.search.evidence import BEST, Definition
-from bioqa.system.characters import normalised
+from bioqa.system.characters import normalise
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -62,4 +62,4 @@ def _words(text: str) -> list[str]:
 
 
 def _found(text: str) -> Iterator[str]:
-    yield from _WORD.findall(normalised(text).lower())
+    yield from _WORD.findall(normalise(text).lower())

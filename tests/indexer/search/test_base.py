@@ -30,7 +30,7 @@ from bioqa.indexer.search.filtering.conditions import (
     Without,
 )
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
-from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, Kind
+from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, KeyKind
 from bioqa.indexer.search.filtering.truncation import LONGEST
 from bioqa.indexer.search.notation.interpretation import interpret
 from bioqa.indexer.search.questions.condensing import MOST_TERMS
@@ -443,12 +443,17 @@ def test_an_empty_index_condenses_too(index: SearchIndex) -> None:
 
 
 VALUES = {
-    Kind.TYPE: ("review", "Randomized controlled TRIAL", "meta analysis", "Letter"),
-    Kind.LANGUAGE: ("English", "fr", "deu", "jpn"),
-    Kind.HEADING: ("asthma", "Humans", "Asthma/genetics", "Rats", "Asthma genetics"),
-    Kind.MAJOR_HEADING: ("Asthma", "Asthma/drug therapy", "Asthma/genetics"),
-    Kind.JOURNAL: ("Invented journal of medicine", "Invented J. Med.", "lancet of inventions", "0000-0002"),
-    Kind.AUTHOR: (
+    KeyKind.TYPE: ("review", "Randomized controlled TRIAL", "meta analysis", "Letter"),
+    KeyKind.LANGUAGE: ("English", "fr", "deu", "jpn"),
+    KeyKind.HEADING: ("asthma", "Humans", "Asthma/genetics", "Rats", "Asthma genetics"),
+    KeyKind.MAJOR_HEADING: ("Asthma", "Asthma/drug therapy", "Asthma/genetics"),
+    KeyKind.JOURNAL: (
+        "Invented journal of medicine",
+        "Invented J. Med.",
+        "lancet of inventions",
+        "0000-0002",
+    ),
+    KeyKind.AUTHOR: (
         "tamsin",
         "Tamsin KL",
         "Tamsin K",
@@ -456,11 +461,11 @@ VALUES = {
         "Jan van der Berg",
         "invented asthma group",
     ),
-    Kind.FIRST_AUTHOR: ("tamsin", "sorensen a"),
-    Kind.DOI: ("10.1000/inv.2015(1)", "10.1000/inv"),
-    Kind.PMCID: ("pmc90101", "PMC9"),
-    Kind.FILTER: (ABSTRACT, FREE_FULL_TEXT),
-    Kind.STANDING: (Standing.RETRACTED, Standing.RETRACTION_NOTICE),
+    KeyKind.FIRST_AUTHOR: ("tamsin", "sorensen a"),
+    KeyKind.DOI: ("10.1000/inv.2015(1)", "10.1000/inv"),
+    KeyKind.PMCID: ("pmc90101", "PMC9"),
+    KeyKind.FILTER: (ABSTRACT, FREE_FULL_TEXT),
+    KeyKind.STANDING: (Standing.RETRACTED, Standing.RETRACTION_NOTICE),
 }
 WORDS = (
     "asthma",
@@ -537,7 +542,7 @@ def test_a_beginning_finds_words_whose_stem_is_shorter_and_only_in_its_place(ind
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_keys_of_each_kind_find_something_and_not_everything(index: SearchIndex, kind: Kind) -> None:
+def test_keys_of_each_kind_find_something_and_not_everything(index: SearchIndex, kind: KeyKind) -> None:
     fill(index, CITED)
     found = [index.count(None, Filters(restriction=HasKey(kind, value))) for value in VALUES[kind]]
     assert 0 < max(found) < len(CITED)
@@ -569,16 +574,16 @@ def test_records_are_described_in_the_order_of_their_documents(index: SearchInde
     def said(documents: Iterable[Document]) -> list[Described]:
         return [Described(d.published, d.metadata) for d in documents]
 
-    assert index.described("asthma") == said(c.document for c in index.search("asthma"))
-    assert len(index.described("asthma", 2)) == 2
+    assert index.describe("asthma") == said(c.document for c in index.search("asthma"))
+    assert len(index.describe("asthma", 2)) == 2
     reviews = Filters(types=("Review",))
-    assert index.described("asthma", 9, reviews) == said(
+    assert index.describe("asthma", 9, reviews) == said(
         c.document for c in index.search("asthma", 9, reviews)
     )
-    assert index.described(None) == said(index.newest())
-    assert index.described("zebra") == index.described("the") == index.described("asthma", 0) == []
+    assert index.describe(None) == said(index.newest())
+    assert index.describe("zebra") == index.describe("the") == index.describe("asthma", 0) == []
     read = index.read("asthma")
-    assert index.described(read.wording) == index.described("asthma")
+    assert index.describe(read.wording) == index.describe("asthma")
 
 
 def test_ties_of_the_newest_are_cut_by_pmid_too(index: SearchIndex) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bioqa.bioasq.domain import Document, Part, Sentence
 from bioqa.indexer.search.records import decode, encode
-from bioqa.indexer.search.stored import StoredDocument
+from bioqa.indexer.search.stored import IndexedDocument
 from tests.indexer.documents import document
 from tests.indexer.metadata import FULL
 
@@ -53,7 +53,7 @@ def test_it_equals_the_original(original: Document) -> None:
 def test_copies_are_equal(original: Document) -> None:
     stored = decode(encode(original))
     for made in (copy(stored), deepcopy(stored), pickle.loads(pickle.dumps(stored))):
-        assert isinstance(made, StoredDocument)
+        assert isinstance(made, IndexedDocument)
         assert made == original
 
 

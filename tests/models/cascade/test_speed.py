@@ -8,7 +8,7 @@ import torch
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
 from bioqa.models.cascade.ranker import Cascade, CascadeError, Combination, Speed, TunedCascade
-from bioqa.models.cascade.speed import Asked, best_speed, keep, kept, measure_speed
+from bioqa.models.cascade.speed import Asked, best_speed, keep, measure_speed, read_speed
 from bioqa.models.checkpoint import Checkpoint
 from bioqa.models.reranker import Reranker
 from tests.models.encoders.tiny import tiny_encoder
@@ -68,21 +68,21 @@ def test_the_faster_precision_wins(
 
 
 def test_what_is_kept_belongs_to_a_cascade_and_its_threads(cache: Path) -> None:
-    assert kept("a" * 64, 2) is None
+    assert read_speed("a" * 64, 2) is None
     assert keep("a" * 64, SPEED) == cache
     keep("b" * 64, Speed(1.0, 1.0, 1))
-    assert kept("a" * 64, 2) == SPEED
-    assert kept("a" * 64, 1) is None
-    assert kept("c" * 64, 2) is None
+    assert read_speed("a" * 64, 2) == SPEED
+    assert read_speed("a" * 64, 1) is None
+    assert read_speed("c" * 64, 2) is None
     keep("a" * 64, Speed(9.0, 1.0, 2))
-    assert kept("a" * 64, 2) == Speed(9.0, 1.0, 2)
+    assert read_speed("a" * 64, 2) == Speed(9.0, 1.0, 2)
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "\x00"])
 def test_a_damaged_file_is_named(cache: Path, content: str) -> None:
     cache.parent.mkdir(parents=True)
     cache.write_text(content)
-    for use in (lambda: kept("a", 1), lambda: keep("a", SPEED)):
+    for use in (lambda: read_speed("a", 1), lambda: keep("a", SPEED)):
         with pytest.raises(CascadeError, match=r"speed\.json: .*; delete it"):
             use()
 
@@ -93,13 +93,13 @@ def test_a_damaged_entry_is_named(cache: Path, entry: object) -> None:
     (key,) = json.loads(cache.read_text())
     cache.write_text(json.dumps({key: entry}))
     with pytest.raises(CascadeError, match=r"speed\.json: .*; delete it"):
-        kept("a", 2)
+        read_speed("a", 2)
 
 
 def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr("bioqa.models.cascade.speed.home", lambda: None)
-    assert kept("a", 1) is None
+    assert read_speed("a", 1) is None
     with pytest.raises(CascadeError, match="no home folder"):
         keep("a", SPEED)
 
@@ -108,4 +108,4 @@ def test_the_home_folder_has_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr("bioqa.models.cascade.speed.home", lambda: tmp_path)
     assert keep("a", SPEED) == tmp_path / ".cache" / "bioqa" / "speed.json"
-    assert kept("a", 2) == SPEED
+    assert read_speed("a", 2) == SPEED

@@ -55,7 +55,7 @@ def test_words_beyond_what_the_encoder_reads_have_no_state(encoder: Encoder) -> 
     reader = Reader(encoder, "words", by_document=False)
     read = reader(BODY, [text])
     assert read.units[0].firsts.tolist() == [3 * i if 3 * i < 62 else -1 for i in range(30)]
-    assert reader.truncated(read) == 1
+    assert reader.count_truncated(read) == 1
     assert encoder.states([encoder.single(read.units[0])]).shape[0] == 21
 
 
@@ -65,7 +65,7 @@ def test_the_room_beside_the_question(encoder: Encoder, pieces: int, truncated: 
     reader = Reader(encoder, "pairs", by_document=False)
     question = "a " * 15
     read = reader(question, [document(1, "b " * pieces)])
-    assert reader.truncated(read) == truncated
+    assert reader.count_truncated(read) == truncated
     (unit,) = read.units
     assert encoder.pair(read.question.ids, unit.ids).truncated == bool(truncated)
 

@@ -21,7 +21,7 @@ def test_over_an_encoder_from_kept_states(
     settings = settings_of(ranker, encoder=encoder, dimensions=6, **changes)
     component = TrainedComponent(settings, Share(train_questions=3, irrelevant=1, candidates=4))
     computed: list[int] = []
-    original = Encoder._computed
+    original = Encoder._compute
 
     def counted(self: Any, inputs: Any, layers: Any) -> Any:
         if not self.learns:
@@ -30,7 +30,7 @@ def test_over_an_encoder_from_kept_states(
 
     opened = open_encoder_for(encoder, "cpu", tmp_path)
     warm(component, data, opened)
-    monkeypatch.setattr(Encoder, "_computed", counted)
+    monkeypatch.setattr(Encoder, "_compute", counted)
     monkeypatch.setattr("bioqa.models.experiments.speed.TIMED", 1)
     warm(component, data, opened)
     assert sum(computed) == 0

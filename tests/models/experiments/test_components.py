@@ -15,7 +15,7 @@ def test_features_taken_away_change_no_score(data: ExperimentData) -> None:
     np.testing.assert_array_equal(without.sentences, data.scaling.apply(features, "paper").sentences)
     assert not scaling_without(data.scaling, "sentence features").apply(features, "paper").sentences.any()
     assert scaling_without(data.scaling, None) is data.scaling
-    settings = COMPONENT.settings.changed(last_layer=False)
+    settings = COMPONENT.settings.with_changes(last_layer=False)
     scores = train_component(TrainedComponent(settings, without="sentence features"), data, 1)
     for of_question in scores.tests["test"]:
         assert len(set(of_question.gold_sentences.tolist())) == 1

@@ -10,15 +10,15 @@ from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.document_table import document_rows, paired_test
 from bioqa.models.experiments.experiment import Experiment, chosen
 from bioqa.models.experiments.results import Row
-from bioqa.models.experiments.running import Runs
+from bioqa.models.experiments.running import SeedRuns
 from bioqa.models.experiments.shares import Share
-from bioqa.models.experiments.systems import System, trained
+from bioqa.models.experiments.systems import System, train_component
 from tests.models.experiments.perl import needs_perl
 
 pytest.importorskip("ir_measures", reason="needs the extra train")
 
-LINEAR = System("BM25+extra", "documents", trained("linear", Share(watched=2), epochs=1))
-QL = System("QL", "baseline", trained("ql", Share(), dimensions=6), seeds=1)
+LINEAR = System("BM25+extra", "documents", train_component("linear", Share(watched=2), epochs=1))
+QL = System("QL", "baseline", train_component("ql", Share(), dimensions=6), seeds=1)
 TOY = Experiment(
     name="toy",
     title="Toy",
@@ -40,7 +40,7 @@ TOY = Experiment(
 def rows_of(
     experiment: Experiment, data: ExperimentData, folder: Path, systems: Sequence[System] | None = None
 ) -> dict[str, Row]:
-    Runs(data, folder, experiment.seeds, workers=1, code="1.0").make(systems or experiment.systems)
+    SeedRuns(data, folder, experiment.seeds, workers=1, code="1.0").make(systems or experiment.systems)
     return {row.system: row for row in document_rows(experiment, data, folder)[0]}
 
 

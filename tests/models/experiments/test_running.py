@@ -7,7 +7,7 @@ from bioqa.models.experiments import running
 from bioqa.models.experiments.components import TrainedComponent
 from bioqa.models.experiments.data import ExperimentData
 from bioqa.models.experiments.results import MEASURES, Row
-from bioqa.models.experiments.running import Runs
+from bioqa.models.experiments.running import SeedRuns
 from bioqa.models.experiments.shares import Share
 from bioqa.models.experiments.stored_scores import file_of
 from bioqa.models.experiments.systems import System
@@ -20,7 +20,7 @@ from tests.models.experiments.systems import ALONE, JOINT, ONE, PIPELINE
 def table(
     data: ExperimentData, folder: Path, systems: Sequence[System], seeds: Sequence[int] = (1, 2)
 ) -> list[Row]:
-    Runs(data, folder, seeds).make(systems)
+    SeedRuns(data, folder, seeds).make(systems)
     return table_rows(data, folder, seeds, systems)[0]
 
 
@@ -57,7 +57,7 @@ def test_an_interrupted_experiment_goes_on_where_it_was(
     lost = file_of(tmp_path, JOINT.sentences, 2)
     lost.unlink()
     lines: list[str] = []
-    again = Runs(data, tmp_path, [1, 2], log=lines.append)
+    again = SeedRuns(data, tmp_path, [1, 2], log=lines.append)
     again.make([JOINT])
     assert [line.partition(":")[0] for line in lines] == [lost.stem]
     after = table_rows(data, tmp_path, [1, 2], [JOINT])[0]
@@ -75,7 +75,7 @@ def test_what_fails_is_not_kept(
 
     monkeypatch.setattr(running, "_train", fail)
     with pytest.raises(MemoryError, match="too small"):
-        Runs(data, tmp_path, [1]).make([JOINT])
+        SeedRuns(data, tmp_path, [1]).make([JOINT])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,8 +93,8 @@ def test_the_state_of_a_training_goes_once_its_scores_are_stored(
     with monkeypatch.context() as patched:
         patched.setattr("bioqa.models.experiments.stored_scores.save", fail)
         with pytest.raises(OSError, match="no space left"):
-            Runs(data, tmp_path, [1], device="cpu").make([system])
+            SeedRuns(data, tmp_path, [1], device="cpu").make([system])
     assert state_path(path).is_file()
-    Runs(data, tmp_path, [1], device="cpu").make([system])
+    SeedRuns(data, tmp_path, [1], device="cpu").make([system])
     assert path.is_file()
     assert not state_path(path).exists()

@@ -13,7 +13,7 @@ def _urls(question: Prepared) -> list[str]:
 
 def test_without_a_share_everything_is_read(prepared: list[Prepared]) -> None:
     share = Share()
-    assert share.train(prepared) == share.dev(prepared) == share.measured(prepared) == prepared
+    assert share.train(prepared) == share.dev(prepared) == share.keep_measured(prepared) == prepared
 
 
 def test_some_documents_keep_their_sentences_features_and_labels(prepared: list[Prepared]) -> None:
@@ -31,7 +31,7 @@ def test_some_documents_keep_their_sentences_features_and_labels(prepared: list[
 
 
 def test_of_a_measured_question_the_best_are_ranked(prepared: list[Prepared]) -> None:
-    for whole, cut in zip(prepared, Share(candidates=2).measured(prepared), strict=True):
+    for whole, cut in zip(prepared, Share(candidates=2).keep_measured(prepared), strict=True):
         assert _urls(cut) == _urls(whole)[:2]
         assert cut.gold is whole.gold
     expected = [_urls(q)[:2] for q in sample(prepared, 1)]

@@ -175,7 +175,7 @@ def test_padded_words_and_terms_are_where_their_masks_are(vocabulary: Vocabulary
         for terms, counts in ((2, [1, 2]), (0, [0]), (3, [2, 0, 1]))
     ]
     batch = collate(examples, vocabulary)
-    padded = batch.padded(batch.words + 1)
+    padded = batch.pad(batch.words + 1)
     assert padded[batch.padding].tolist() == (batch.words + 1).tolist()
     assert not padded[~batch.padding].any()
     assert batch.padding.sum(1).tolist() == batch.lengths.tolist()
@@ -187,5 +187,5 @@ def test_padded_words_and_terms_are_where_their_masks_are(vocabulary: Vocabulary
 def test_no_words_have_one_masked_place(vocabulary: Vocabulary) -> None:
     example = random_example(np.random.default_rng(2), JPDRMM, 5, terms=1, sentence_counts=[2], longest=0)
     batch = collate([example], vocabulary)
-    assert batch.padded(torch.zeros(0, 4)).shape == (2, 1, 4)
+    assert batch.pad(torch.zeros(0, 4)).shape == (2, 1, 4)
     assert not batch.padding.any()

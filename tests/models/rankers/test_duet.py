@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bioqa.models.rankers.settings import SettingsError
+from bioqa.models.rankers.settings import RankerSettingsError
 from bioqa.models.text.vocabulary import Vocabulary
 from tests.models.rankers.building import example_for, mlp, scores_of, text_ranker, units_of, weights_of
 from tests.models.toys import toy_settings
@@ -25,5 +25,5 @@ def test_scores_are_those_of_the_paper(vocabulary: Vocabulary, seed: int) -> Non
 
 
 def test_the_number_of_places_must_be_set(vocabulary: Vocabulary) -> None:
-    with pytest.raises(SettingsError, match="unit_words 0"):
+    with pytest.raises(RankerSettingsError, match="unit_words 0"):
         text_ranker(toy_settings("duet-local", unit_words=0), vocabulary)

@@ -7,7 +7,7 @@ import torch
 
 from bioqa.models.rankers.batch import Example, collate
 from bioqa.models.rankers.registry import build
-from bioqa.models.rankers.settings import RankerSettings, SettingsError
+from bioqa.models.rankers.settings import RankerSettings, RankerSettingsError
 from bioqa.models.text.vocabulary import Vocabulary
 from tests.models.rankers.building import (
     example_for,
@@ -133,10 +133,10 @@ def test_terms_are_shuffled_in_training_alone(vocabulary: Vocabulary) -> None:
         model.eval()
     assert torch.equal(*alone)
     assert not torch.allclose(*shuffled)
-    plain = text_ranker(settings.changed(shuffle=False), vocabulary).train()
+    plain = text_ranker(settings.with_changes(shuffle=False), vocabulary).train()
     assert torch.allclose(plain(batch), alone[0])
 
 
 def test_the_number_of_terms_must_be_set(vocabulary: Vocabulary) -> None:
-    with pytest.raises(SettingsError, match="question_words 0: this ranker has weights for each place"):
+    with pytest.raises(RankerSettingsError, match="question_words 0: this ranker has weights for each place"):
         text_ranker(toy_settings("pacrr", question_words=0), vocabulary)

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from bioqa.models.rankers.batch import Example, collate
-from bioqa.models.rankers.pdrmm import Context, Pdrmm
+from bioqa.models.rankers.pdrmm import Pdrmm, TermContext
 from bioqa.models.rankers.registry import settings_of
 from bioqa.models.rankers.vectors import StaticVectors
 from bioqa.models.text.vocabulary import Vocabulary
@@ -32,7 +32,7 @@ def _pdrmm(vocabulary: Vocabulary) -> Pdrmm:
 
 @pytest.mark.parametrize("lengths", [[1], [2], [3, 1, 4], [0, 2, 0, 0, 5, 0]])
 def test_contexts_see_zeros_beyond_the_ends_of_their_unit(lengths: list[int]) -> None:
-    model = _seeded(Context, 4)
+    model = _seeded(TermContext, 4)
     vectors = torch.randn(sum(lengths), 4, generator=torch.Generator().manual_seed(0))
     found = model(vectors, torch.tensor(lengths))
     expected = [
@@ -44,8 +44,8 @@ def test_contexts_see_zeros_beyond_the_ends_of_their_unit(lengths: list[int]) ->
 
 
 def test_contexts_are_those_of_torch_convolutions() -> None:
-    model = _seeded(Context, 4)
-    assert isinstance(model, Context)
+    model = _seeded(TermContext, 4)
+    assert isinstance(model, TermContext)
     vectors = torch.randn(6, 4, generator=torch.Generator().manual_seed(0))
     x = vectors.T
     for convolution in model.convolutions:
@@ -54,7 +54,7 @@ def test_contexts_are_those_of_torch_convolutions() -> None:
 
 
 def test_no_units_have_no_contexts() -> None:
-    assert _seeded(Context, 4)(torch.zeros(0, 4), torch.zeros(0, dtype=torch.long)).shape == (0, 4)
+    assert _seeded(TermContext, 4)(torch.zeros(0, 4), torch.zeros(0, dtype=torch.long)).shape == (0, 4)
 
 
 @pytest.mark.parametrize("terms", [1, 2, 5])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bioqa.models.rankers.registry import ARCHITECTURES, settings_from, settings_of
-from bioqa.models.rankers.settings import SentenceTraining, SettingsError
+from bioqa.models.rankers.settings import RankerSettingsError, SentenceTraining
 
 
 @pytest.mark.parametrize("name", list(ARCHITECTURES))
@@ -47,9 +47,11 @@ def test_published_settings() -> None:
 def test_format_1_stored_settings_that_the_architecture_does_not_have() -> None:
     stored = settings_of("jpdrmm", epochs=7).as_dict() | {"encoder": "", "fine_tune": True}
     assert settings_from(stored, 1) == settings_of("jpdrmm", epochs=7)
-    with pytest.raises(SettingsError, match="unknown settings: encoder, fine_tune; jpdrmm has dimensions, "):
+    with pytest.raises(
+        RankerSettingsError, match="unknown settings: encoder, fine_tune; jpdrmm has dimensions, "
+    ):
         settings_from(stored, 2)
-    with pytest.raises(SettingsError, match="unknown settings: colour"):
+    with pytest.raises(RankerSettingsError, match="unknown settings: colour"):
         settings_from(stored | {"colour": 1}, 1)
 
 
@@ -75,17 +77,17 @@ def test_format_1_stored_settings_that_the_architecture_does_not_have() -> None:
     ],
 )
 def test_wrong_settings_are_named_with_their_value(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(SettingsError, match=message):
+    with pytest.raises(RankerSettingsError, match=message):
         settings_of("jpdrmm", **changes)
 
 
 def test_a_ranker_that_does_not_exist() -> None:
     message = "architecture 'nosuch' is not one of pdrmm, sentence-pdrmm"
-    with pytest.raises(SettingsError, match=message):
+    with pytest.raises(RankerSettingsError, match=message):
         settings_of("nosuch")
-    with pytest.raises(SettingsError, match=message):
+    with pytest.raises(RankerSettingsError, match=message):
         settings_from({"ranker": "nosuch"}, 2)
-    with pytest.raises(SettingsError, match="no ranker is named"):
+    with pytest.raises(RankerSettingsError, match="no ranker is named"):
         settings_from({"epochs": 3}, 2)
 
 
@@ -113,5 +115,5 @@ def test_every_architecture_is_in_the_documentation() -> None:
     ],
 )
 def test_each_ranker_checks_its_own(ranker: str, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(SettingsError, match=message):
+    with pytest.raises(RankerSettingsError, match=message):
         settings_of(ranker, **changes)

@@ -61,7 +61,7 @@ def test_any_term(term: str) -> None:
 
 def test_only_so_many_terms_are_kept() -> None:
     small = pieces_of(NAMES)
-    splits = _Splits(small.names, known=2)
+    splits = _Splits(small.names, capacity=2)
     assert [splits[term] for term in ("a", "kidney", "renal", "a")] == [(0,), (8,), (10,), (0,)]
     assert set(splits) == {END, "a"}
 

@@ -11,7 +11,7 @@ from bioqa.models import checkpoint
 from bioqa.models.encoders.cache import StateCache
 from bioqa.models.encoders.encoder import Encoder
 from bioqa.models.rankers.registry import settings_of
-from bioqa.models.rankers.settings import SettingsError
+from bioqa.models.rankers.settings import RankerSettingsError
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.files import (
@@ -107,7 +107,7 @@ def test_settings_that_do_not_fit_the_vocabulary_are_refused_before_anything_is_
 ) -> None:
     absent = tmp_path / "absent.json"
     settings = settings_of("jpdrmm", **changes)
-    with pytest.raises(SettingsError, match=message):
+    with pytest.raises(RankerSettingsError, match=message):
         train_ranker(TrainingPlan(settings, absent, absent, tmp_path / "out", vocabulary=vocabulary), index)
     assert not (tmp_path / "out").exists()
 
@@ -115,7 +115,7 @@ def test_settings_that_do_not_fit_the_vocabulary_are_refused_before_anything_is_
 def test_the_vocabulary_is_the_bundled_one_unless_given(index: ToyIndex, tmp_path: Path) -> None:
     absent = tmp_path / "absent.json"
     plan = TrainingPlan(settings_of("jpdrmm", dimensions=31), absent, absent, tmp_path / "out")
-    with pytest.raises(SettingsError, match="dimensions 31: the vocabulary's vectors have 30"):
+    with pytest.raises(RankerSettingsError, match="dimensions 31: the vocabulary's vectors have 30"):
         train_ranker(plan, index)
     assert bundled_vocabulary().pieces is not None
 
@@ -160,5 +160,5 @@ def test_settings_as_the_command_line_gives_them() -> None:
         "last_layer": False,
         "a": "b=c",
     }
-    with pytest.raises(SettingsError, match="'epochs' is not NAME=VALUE"):
+    with pytest.raises(RankerSettingsError, match="'epochs' is not NAME=VALUE"):
         parse_settings(["epochs"])

@@ -25,7 +25,7 @@ def _model(vocabulary: Vocabulary, settings: RankerSettings = JPDRMM) -> nn.Modu
 def test_training_with_several_irrelevant_documents_and_a_falling_rate(
     vocabulary: Vocabulary, loss: DocumentLoss
 ) -> None:
-    settings = JPDRMM.changed(
+    settings = JPDRMM.with_changes(
         irrelevant_documents=3, document_loss=loss, falling_rate=True, listwise_weight=0.3, epochs=6
     )
     model = _model(vocabulary, settings)
@@ -34,7 +34,7 @@ def test_training_with_several_irrelevant_documents_and_a_falling_rate(
     epochs = fit(model, settings, learned, lambda _: ({}, 0.0), seed=1)
     assert settings.training is not None
     assert len(epochs) < settings.training.epochs  # out of patience: nothing got better
-    grown = settings.changed(patience=9)
+    grown = settings.with_changes(patience=9)
     epochs = fit(_model(vocabulary, grown), grown, learned, lambda _: ({}, 0.0), seed=1)
     assert epochs[-1].loss < epochs[0].loss
     assert any(not torch.equal(before[name], value) for name, value in model.state_dict().items())
@@ -51,7 +51,7 @@ def test_a_falling_rate_is_what_is_left_of_training(
         return step(self, *args)
 
     monkeypatch.setattr(torch.optim.Adam, "step", noting)
-    settings = JPDRMM.changed(falling_rate=True, epochs=2, learning_rate=0.3)
+    settings = JPDRMM.with_changes(falling_rate=True, epochs=2, learning_rate=0.3)
     fit(_model(vocabulary), settings, TrainingSet(questions(), vocabulary), lambda _: ({}, 0.0), seed=1)
     # Three pairs an epoch, two a step.
     assert rates == pytest.approx([0.3, 0.3 * (1 - 1 / 3), 0.3 * 0.5, 0.3 * (0.5 - 1 / 3)])

@@ -82,7 +82,7 @@ def test_small_portions_give_the_step_of_one(vocabulary: Vocabulary) -> None:
     settings = settings_of("jbert-nf", epochs=3, pairs_per_step=3)
     questions = toy_questions(settings)
     made = [
-        learned_state(_train(settings.changed(pairs_at_once=n), questions, vocabulary, None)[0])
+        learned_state(_train(settings.with_changes(pairs_at_once=n), questions, vocabulary, None)[0])
         for n in (3, 1)
     ]
     for name, value in made[0].items():
@@ -96,7 +96,7 @@ def test_an_encoder_learns_after_its_frozen_epochs(vocabulary: Vocabulary) -> No
     assert original is not None
     before = {f"sentence_ranker.text_ranker.encoder.{n}": v for n, v in original.state_dict().items()}
     for frozen_epochs in (2, 1):
-        model, _ = _train(settings.changed(frozen_epochs=frozen_epochs), questions, vocabulary, None)
+        model, _ = _train(settings.with_changes(frozen_epochs=frozen_epochs), questions, vocabulary, None)
         state = model.state_dict()
         changed = {name for name, value in before.items() if not torch.equal(value, state[name])}
         assert bool(changed) == (frozen_epochs == 1)

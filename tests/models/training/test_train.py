@@ -191,7 +191,7 @@ def test_a_state_is_refused_where_gold_or_vectors_differ(
         ("training questions", (inputs, relabelled, prepared)),
         ("development questions", (inputs, prepared, relabelled)),
         ("seed", (inputs, prepared, prepared, 2)),
-        ("epochs", (replace(inputs, settings=settings.changed(epochs=3)), prepared, prepared)),
+        ("epochs", (replace(inputs, settings=settings.with_changes(epochs=3)), prepared, prepared)),
     ):
         with pytest.raises(BioqaError, match=f"with other {named}; delete"):
             resume(*arguments)

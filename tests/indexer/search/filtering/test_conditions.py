@@ -16,10 +16,10 @@ from bioqa.indexer.search.filtering.conditions import (
     Published,
     Without,
 )
-from bioqa.indexer.search.filtering.keys import Kind
+from bioqa.indexer.search.filtering.keys import KeyKind
 from bioqa.indexer.search.notation.interpretation import interpret
 
-SMITH, WORD = HasKey(Kind.AUTHOR, "Smith J"), HasWords("title", "asthma")
+SMITH, WORD = HasKey(KeyKind.AUTHOR, "Smith J"), HasWords("title", "asthma")
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ SMITH, WORD = HasKey(Kind.AUTHOR, "Smith J"), HasWords("title", "asthma")
         (HasBeginning("title", "cardi"), "cardi*[ti]"),
         (AllOf((SMITH, AnyOf((WORD, HasPmid(7))))), '"Smith J"[au] AND (asthma[ti] OR 7[pmid])'),
         (Without(AnyOf((WORD, SMITH))), 'NOT (asthma[ti] OR "Smith J"[au])'),
-        (HasKey(Kind.DOI, "10.1000/x"), "10.1000/x[doi]"),
+        (HasKey(KeyKind.DOI, "10.1000/x"), "10.1000/x[doi]"),
     ],
 )
 def test_a_condition_is_written_in_pubmeds_notation_and_read_again(
@@ -52,4 +52,4 @@ def test_dates_are_written_in_words() -> None:
 
 
 def test_half_a_character_is_no_part_of_a_key() -> None:
-    assert HasKey(Kind.TYPE, "re\ud800view").keys() == ("type:review",)
+    assert HasKey(KeyKind.TYPE, "re\ud800view").keys() == ("type:review",)

@@ -8,7 +8,7 @@ import pytest
 
 from bioqa.indexer.search.filtering.conditions import AllOf, AnyOf, HasKey, HasWords, Published, Without
 from bioqa.indexer.search.filtering.filters import MAX_VALUES, NO_FILTERS, FilterError, Filters
-from bioqa.indexer.search.filtering.keys import Kind
+from bioqa.indexer.search.filtering.keys import KeyKind
 
 DAY = date(2020, 1, 1)
 
@@ -38,8 +38,8 @@ def test_each_filter_is_named() -> None:
         "restriction",
     ]
     conditions = dict(filters.parts())
-    assert conditions["types"] == AnyOf((HasKey(Kind.TYPE, "Review"), HasKey(Kind.TYPE, "Letter")))
-    assert conditions["exclude_retracted"] == Without(HasKey(Kind.STANDING, "retracted"))
+    assert conditions["types"] == AnyOf((HasKey(KeyKind.TYPE, "Review"), HasKey(KeyKind.TYPE, "Letter")))
+    assert conditions["exclude_retracted"] == Without(HasKey(KeyKind.STANDING, "retracted"))
     assert filters
 
 
@@ -51,7 +51,7 @@ def test_a_date_leaves_out_the_undated_unless_they_are_asked_for() -> None:
 
 def test_a_further_restriction_is_added() -> None:
     first, second = HasWords("text", "a"), HasWords("text", "b")
-    filters = Filters(has_abstract=True).restricted(None).restricted(first).restricted(second)
+    filters = Filters(has_abstract=True).restrict(None).restrict(first).restrict(second)
     assert filters == Filters(has_abstract=True, restriction=AllOf((first, second)))
 
 

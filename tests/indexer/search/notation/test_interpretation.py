@@ -21,7 +21,7 @@ from bioqa.indexer.search.filtering.conditions import (
     Published,
     Without,
 )
-from bioqa.indexer.search.filtering.keys import Kind
+from bioqa.indexer.search.filtering.keys import KeyKind
 from bioqa.indexer.search.notation.interpretation import Interpretation, interpret
 from bioqa.indexer.search.notation.syntax import SyntaxFault
 
@@ -70,7 +70,7 @@ def test_nothing_is_interpreted_where_that_is_not_wanted(text: str) -> None:
 
 
 ASPIRIN = HasWords("text", "aspirin")
-SMITH, REVIEW = HasKey(Kind.AUTHOR, "smith j"), HasKey(Kind.TYPE, "review")
+SMITH, REVIEW = HasKey(KeyKind.AUTHOR, "smith j"), HasKey(KeyKind.TYPE, "review")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,10 @@ SMITH, REVIEW = HasKey(Kind.AUTHOR, "smith j"), HasKey(Kind.TYPE, "review")
     [
         ("aspirin AND smith j[au]", Interpretation("aspirin", SMITH)),
         ("how does aspirin work AND review[pt]", Interpretation("how does aspirin work", REVIEW)),
-        ("does aspirin help? review[pt]", Interpretation("", HasKey(Kind.TYPE, "does aspirin help? review"))),
+        (
+            "does aspirin help? review[pt]",
+            Interpretation("", HasKey(KeyKind.TYPE, "does aspirin help? review")),
+        ),
         ("aspirin (smith j[au]) NOT review[pt]", Interpretation("aspirin", AllOf((SMITH, Without(REVIEW))))),
         ("smith j[au]", Interpretation("", SMITH)),
         ("NOT review[pt]", Interpretation("", Without(REVIEW))),
@@ -97,7 +100,7 @@ SMITH, REVIEW = HasKey(Kind.AUTHOR, "smith j"), HasKey(Kind.TYPE, "review")
         ("stroke 2015/12[dp]", Interpretation("stroke", Published(date(2015, 12, 1), date(2016, 1, 1)))),
         ("stroke 2016-02-29[dp]", Interpretation("stroke", Published(date(2016, 2, 29), date(2016, 3, 1)))),
         ("9999[dp] stroke", Interpretation("stroke", Published(date(9998, 1, 1), date(9999, 1, 1)))),
-        ("german[la] stroke", Interpretation("stroke", HasKey(Kind.LANGUAGE, "german"))),
+        ("german[la] stroke", Interpretation("stroke", HasKey(KeyKind.LANGUAGE, "german"))),
         ("7[pmid]", Interpretation("", HasPmid(7))),
         ("cardi*", Interpretation("", HasBeginning("text", "cardi"))),
         ("risk of Cardi* events", Interpretation("risk of events", HasBeginning("text", "cardi"))),
@@ -111,7 +114,7 @@ SMITH, REVIEW = HasKey(Kind.AUTHOR, "smith j"), HasKey(Kind.TYPE, "review")
             Interpretation("stroke", AllOf((HasWords("text", "anti"), HasBeginning("text", "inflamm")))),
         ),
         ("HLA-B*27[ti]", Interpretation("", HasWords("title", "HLA-B*27"))),
-        ("6602490[pmc]", Interpretation("", HasKey(Kind.PMCID, "PMC6602490"))),
+        ("6602490[pmc]", Interpretation("", HasKey(KeyKind.PMCID, "PMC6602490"))),
     ],
 )
 def test_queries_are_a_question_and_a_restriction(text: str, expected: Interpretation) -> None:

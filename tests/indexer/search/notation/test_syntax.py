@@ -18,27 +18,27 @@ from bioqa.indexer.search.notation.syntax import (
     Negated,
     Node,
     SyntaxFault,
-    Term,
+    TaggedTerm,
     parse,
     point_at,
 )
 
 
-def free(text: str, begin: int = 0) -> Term:
-    return Term(text, None, False, begin)
+def free(text: str, begin: int = 0) -> TaggedTerm:
+    return TaggedTerm(text, None, False, begin)
 
 
 @pytest.mark.parametrize(
     ("query", "tree"),
     [
         ("heart failure", free("heart failure")),
-        ("smith j[au]", Term("smith j", Field.AUTHOR, False, 0)),
-        ("smith j [AU]", Term("smith j", Field.AUTHOR, False, 0)),
-        ("x[Title/Abstract]", Term("x", Field.TEXT, False, 0)),
-        ('"heart  failure"[ti]', Term("heart failure", Field.TITLE, True, 0)),
-        ("“heart failure”", Term("heart failure", None, True, 0)),
-        ("stroke 2015[dp]", Beside((free("stroke"), Term("2015", Field.DATE, False, 7)))),
-        ('"2015"[dp] : "2020"[dp]', Term("2015", Field.DATE, True, 0, "2020")),
+        ("smith j[au]", TaggedTerm("smith j", Field.AUTHOR, False, 0)),
+        ("smith j [AU]", TaggedTerm("smith j", Field.AUTHOR, False, 0)),
+        ("x[Title/Abstract]", TaggedTerm("x", Field.TEXT, False, 0)),
+        ('"heart  failure"[ti]', TaggedTerm("heart failure", Field.TITLE, True, 0)),
+        ("“heart failure”", TaggedTerm("heart failure", None, True, 0)),
+        ("stroke 2015[dp]", Beside((free("stroke"), TaggedTerm("2015", Field.DATE, False, 7)))),
+        ('"2015"[dp] : "2020"[dp]', TaggedTerm("2015", Field.DATE, True, 0, "2020")),
         ("a OR b AND c", Joined("AND", Joined("OR", free("a"), free("b", 5)), free("c", 11))),
         ("a AND (b OR c)", Joined("AND", free("a"), Joined("OR", free("b", 7), free("c", 12)))),
         ("a AND NOT b", Joined("NOT", free("a"), free("b", 10))),

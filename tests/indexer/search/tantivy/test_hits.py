@@ -20,7 +20,7 @@ from bioqa.indexer.search.filtering.conditions import (
     HasWords,
 )
 from bioqa.indexer.search.filtering.filters import Filters
-from bioqa.indexer.search.filtering.keys import Kind
+from bioqa.indexer.search.filtering.keys import KeyKind
 from bioqa.indexer.search.tantivy import hits as tantivy_hits
 from bioqa.indexer.search.tantivy import index as tantivy
 from bioqa.indexer.search.tantivy.index import TantivyIndex
@@ -111,7 +111,7 @@ def found(candidates: list[Candidate]) -> list[tuple[Document, Any]]:
         (Filters(published_after=date(2003, 1, 1), headings=("Few",)), False),
         (Filters(exclude_retracted=True), True),
         (Filters(types=("Review", "Letter")), False),
-        (Filters(restriction=AnyOf((HasKey(Kind.HEADING, "Half"), HasPmid(5)))), True),
+        (Filters(restriction=AnyOf((HasKey(KeyKind.HEADING, "Half"), HasPmid(5)))), True),
         (Filters(restriction=HasPmid(5)), False),
         (Filters(restriction=HasWords("text", "sepsis")), True),
         (Filters(restriction=HasPhrase("text", "sepsis asthma")), False),

@@ -11,7 +11,7 @@ from bioqa.indexer.search.records import encode
 from bioqa.indexer.search.tantivy.schema import (
     Undecodable,
     analyzer,
-    described,
+    describe,
     from_stored,
     numbers,
     register,
@@ -79,7 +79,7 @@ def test_what_cannot_be_decoded_is_damage() -> None:
     for decode in (
         lambda: numbers(Lacking(), "pmid", [1]),
         lambda: from_stored(Lacking()),
-        lambda: described(Lacking()),
+        lambda: describe(Lacking()),
     ):
         with pytest.raises(Undecodable):
             decode()
