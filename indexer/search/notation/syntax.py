@@ -162,12 +162,11 @@ class Token(NamedTuple):
     end: int
 
 
-_KNOWN_TAG = (
-    rf"(?<=[^\s\[\]])\[(?:{'|'.join(re.escape(tag) for tag in sorted(TAGS, key=len, reverse=True))})\]"
-)
+_KNOWN = "|".join(re.escape(tag) for tag in sorted(TAGS, key=len, reverse=True))
+_KNOWN_TAG = rf"(?<=[^\s\[\]])\[(?:{_KNOWN})\]"
 _TAG = rf"(?:(?i:{_KNOWN_TAG})|\[[^\[\]]{{0,40}}\](?!(?!(?:AND|OR|NOT)\s)[\w,'’-]))"
-"""A tag stands behind a word. Brackets with a letter behind them are part of one, as in benzo[a]pyrene, unless
-PubMed knows the tag: asthma[ti]AND child[ti]."""
+"""A tag stands behind a word. Brackets with a letter behind them are part of one, as in benzo[a]pyrene,
+unless it is a known tag: asthma[ti]AND child[ti]."""
 
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)
@@ -361,7 +360,7 @@ class _QueryParser:
         for word in words:
             if (operator := word.text.upper()) in ("OR", "NOT"):
                 raise self._fault(
-                    f"write {operator} in capitals, with a tag before it, or put the phrase in quotation marks",
+                    f"write {operator} in capitals and a tag before it, or put the phrase in quotation marks",
                     word.begin,
                 )
 
