@@ -83,7 +83,7 @@ _LACKING = {
     "investigators and editors": "fir ir irad ed",
     "groups apart from authors: [au] finds them": "cn",
     "grants": "gr grnt",
-    "days of entry, completion or revision; there is [dp], the day of publication": "crdt dcom edat entrez mhda",
+    "days of entry or revision; there is [dp], the day of publication": "crdt dcom edat entrez mhda",
     "volumes, issues and pages": "ip pg vi vol volume issue pagination",
     "books and their publishers": "isbn pubn",
     "statements on interests": "cois",
