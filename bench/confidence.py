@@ -31,7 +31,7 @@ from bioqa.bioasq.files import read_golden
 from bioqa.indexer.opening import open_index
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.questions.rewriting import rewritten
-from bioqa.models.answers.evidence import DOCUMENTS, FITTED, AnswerEvidence, Estimator, evidence
+from bioqa.models.answers.evidence import DOCUMENTS, FITTED, AnswerEvidence, Estimator, evidence, is_known
 from bioqa.models.answers.lexical import CALIBRATION, rank_lexically
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration
@@ -40,8 +40,8 @@ from bioqa.models.bundled import DEFAULT
 from bioqa.models.cascade import files as cascade_files
 from bioqa.models.reranker import Reranker
 from bioqa.models.text.background import background
-from bioqa.models.text.identification import foreign_language
 from bioqa.models.text.words import STOP_WORDS
+from bioqa.system.identification import foreign_language
 from bioqa.system.jsonfile import write_json
 
 QUESTIONS = Path(__file__).with_name("questions")
@@ -182,7 +182,7 @@ def gather(
                 yield Case(part, kind, ranker.name, each.question, None, 0.0)
                 continue
             begun = time.thread_time()
-            language = foreign_language(each.question)
+            language = foreign_language(each.question, is_known)
             of_answer = evidence(made.question, ranking, ranker.calibration, language)
             ms = 1000 * (time.thread_time() - begun)
             yield Case(part, kind, ranker.name, each.question, of_answer, ms)

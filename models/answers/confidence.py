@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import computed_field
 
-from bioqa.models.text.language import Language
+from bioqa.system.language import Language
 from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 Level = Literal["likely", "doubtful", "unlikely"]

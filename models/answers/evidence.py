@@ -24,9 +24,9 @@ from bioqa.models.answers.confidence import Confidence, Level
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration, probability
 from bioqa.models.text.background import Background, background
-from bioqa.models.text.identification import foreign_language
-from bioqa.models.text.language import Language
 from bioqa.models.text.words import stem, terms
+from bioqa.system.identification import foreign_language
+from bioqa.system.language import Language
 
 FITTED = Path(__file__).with_name("confidence.json")
 """Coefficients and thresholds, as ``bench.confidence`` writes them."""
@@ -115,7 +115,7 @@ def confidence(
 
     ``answered_by``: the words that were searched for and ranked by, if not the question as it was asked.
     """
-    language = foreign_language(question)
+    language = foreign_language(question, is_known)
     if not ranking.documents:
         return Confidence(0.0, "unlikely", language)
     estimator = fitted()
@@ -131,6 +131,12 @@ def confidence(
         if level == "likely" and estimate < answered.fitted().likely_from:
             level = "doubtful"
     return Confidence(estimate, level, language)
+
+
+def is_known(word: str) -> bool:
+    """Whether biomedical English has the word."""
+    stemmed = stem(word)
+    return not stemmed or stemmed in background().idf
 
 
 def evidence(

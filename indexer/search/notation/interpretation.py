@@ -23,7 +23,7 @@ from bioqa.indexer.search.filtering.conditions import (
     Published,
     Without,
 )
-from bioqa.indexer.search.filtering.keys import KeyKind
+from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, KeyKind
 from bioqa.indexer.search.filtering.languages import is_language
 from bioqa.indexer.search.filtering.truncation import (
     LEAST,
@@ -34,9 +34,7 @@ from bioqa.indexer.search.filtering.truncation import (
     pieces,
 )
 from bioqa.indexer.search.notation.identifiers import Identifier, identifiers
-from bioqa.indexer.search.notation.named_filters import FILTER_NAMES, begin_of_last, find_filter
 from bioqa.indexer.search.notation.syntax import (
-    RECENT,
     TAGS,
     UNSUPPORTED,
     Beside,
@@ -123,11 +121,7 @@ def has_syntax(text: str) -> bool:
     if len(found) == 1:
         return found[0].kind == "phrase"
     # In a text in capitals, AND is a word like the others.
-    if text.upper() == text:
-        return False
-    # In small letters "and" is a word, also behind brackets.
-    written = [token for token in found if token.kind != "operator" or text[token.begin].isupper()]
-    return any(map(_joins, written, written[1:], written[2:]))
+    return text.upper() != text and any(map(_joins, found, found[1:], found[2:]))
 
 
 def _joins(left: Token, token: Token, right: Token) -> bool:
@@ -135,10 +129,6 @@ def _joins(left: Token, token: Token, right: Token) -> bool:
     return (
         token.kind == "operator" and left.kind not in ("(", "operator", ":") and right.kind not in (")", ":")
     )
-
-
-_LIKE_TAG = re.compile(r"[A-Za-z][a-z0-9 /:~_-]+")
-"""What in brackets behind a word is taken for a tag, and refused if there is none: asthma[titel]."""
 
 
 def _is_tag(text: str, token: Token, asking: bool) -> bool:
@@ -151,7 +141,7 @@ def _is_tag(text: str, token: Token, asking: bool) -> bool:
     if name in UNSUPPORTED:  # refused when the query is read, not taken for a word
         return beside and not abbreviation
     if name not in TAGS:
-        return beside and not abbreviation and not asking and bool(_LIKE_TAG.fullmatch(token.text))
+        return False
     return beside and not abbreviation if asking else beside or not abbreviation
 
 
@@ -159,6 +149,12 @@ def _is_tag(text: str, token: Token, asking: bool) -> bool:
 
 _DATE = re.compile("([0-9]{4})(?:[/-]([0-9]{1,2})(?:[/-]([0-9]{1,2}))?)?")
 _LAST_YEAR = 9998
+_FILTERS = {
+    "free full text": HasKey(KeyKind.FILTER, FREE_FULL_TEXT),
+    "pubmed pmc": HasKey(KeyKind.FILTER, FREE_FULL_TEXT),
+    "hasabstract": HasKey(KeyKind.FILTER, ABSTRACT),
+    "has abstract": HasKey(KeyKind.FILTER, ABSTRACT),
+}
 _KINDS = {
     Field.AUTHOR: KeyKind.AUTHOR,
     Field.FIRST_AUTHOR: KeyKind.FIRST_AUTHOR,
@@ -205,8 +201,7 @@ class _QueryReader:
             if negated:
                 yield Without(self._condition(operand))
                 continue
-            apart = isinstance(operand, Beside) and not all(map(_is_identifier, operand.items))
-            for item in operand.items if isinstance(operand, Beside) and apart else (operand,):
+            for item in operand.items if isinstance(operand, Beside) else (operand,):
                 if several or not _is_free(item):
                     yield self._condition(item)
                 elif isinstance(item, TaggedTerm):
@@ -219,9 +214,7 @@ class _QueryReader:
             case Negated():
                 return Without(self._condition(node.part))
             case Beside():
-                # No article has two identifiers: a list of them means any.
-                join = AnyOf if all(map(_is_identifier, node.items)) else AllOf
-                return join(tuple(map(self._condition, node.items)))
+                return AllOf(tuple(map(self._condition, node.items)))
             case Joined(operator="OR"):
                 return AnyOf(tuple(map(self._condition, _alternatives(node))))
             case Joined():
@@ -247,10 +240,9 @@ class _QueryReader:
         if field is Field.PMCID:
             return HasKey(KeyKind.PMCID, text if text.lower().startswith("pmc") else f"PMC{text}")
         if field is Field.FILTER:
-            condition = find_filter(text)
-            if condition is None:
-                raise self._fault(f"[filter] knows {', '.join(FILTER_NAMES)}, and languages", term)
-            return condition
+            if text.lower() not in _FILTERS:
+                raise self._fault(f"[filter] knows {', '.join(_FILTERS)}", term)
+            return _FILTERS[text.lower()]
         if field is Field.LANGUAGE and not is_language(text):
             raise self._fault(f"no language is called {text}", term)
         if field is Field.LANGUAGE:
@@ -290,8 +282,6 @@ class _QueryReader:
             yield HasBeginning(_place(term), beginning)
 
     def _read_published(self, term: TaggedTerm) -> Published:
-        if recent := RECENT.fullmatch(term.text):
-            return Published(begin_of_last(int(recent[1]), recent[2].lower()))
         first, _, last = (term.text, "", term.until) if term.until else term.text.partition(":")
         after, end = self._days(first, term)
         if last:
@@ -304,7 +294,7 @@ class _QueryReader:
         """The first day, and the first one after it."""
         match = _DATE.fullmatch(text.strip())
         if match is None:
-            raise self._fault("a date is written as 2015, 2015/3, 2015/3/14, 2015:2020 or last 5 years", term)
+            raise self._fault("a date is written as 2015, 2015/3, 2015/3/14 or 2015:2020", term)
         year, month, day = (int(part) if part else None for part in match.groups())
         assert year is not None
         year = min(year, _LAST_YEAR)
@@ -347,10 +337,6 @@ def _alternatives(node: Node) -> Iterator[Node]:
 def _is_free(node: Node) -> bool:
     """Words without tag and quotation marks."""
     return isinstance(node, TaggedTerm) and node.field in _FREE and not node.quoted
-
-
-def _is_identifier(node: Node) -> bool:
-    return isinstance(node, TaggedTerm) and node.field in (Field.PMID, Field.PMCID, Field.DOI)
 
 
 def _free_words(node: Node) -> Iterator[str]:

@@ -30,6 +30,7 @@ from bioqa.indexer.search.questions.pieces import Piece, join
 from bioqa.indexer.search.synonyms import NO_SYNONYMS, Synonyms
 from bioqa.indexer.search.wording import Best, Every, Wording, Words
 from bioqa.system.characters import normalise
+from bioqa.system.identification import foreign_language, function_words
 from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 SYNONYM_WEIGHT = 0.5
@@ -118,6 +119,7 @@ class _Reader:
         self._text = text
         self._evidence = evidence
         self._synonyms = synonyms
+        self._language = foreign_language(text)
         self._known = KnownWords(evidence)
         self._names: Names = known_names()
         self._wordings: list[Wording] = []
@@ -125,11 +127,12 @@ class _Reader:
         self._expansions: list[Expansion] = []
 
     def read(self, question: str) -> Reading:
-        chunks = cut(self._text)
+        chunks = self._cut()
         self._known.look_up(chunks)
-        corrections = self._correct(chunks)
+        # What no citation has is right in another language.
+        corrections = [] if self._language else self._correct(chunks)
         if corrections:
-            chunks = cut(self._text)
+            chunks = self._cut()
             self._known.look_up(chunks)
         mentions = abbreviations.find(self._text, chunks, self._evidence)
         taken = {number + more for number, mention in mentions.items() for more in range(mention.words)}
@@ -142,6 +145,15 @@ class _Reader:
             tuple(corrections),
             tuple(self._expansions),
         )
+
+    def _cut(self) -> list[Chunk]:
+        chunks = cut(self._text)
+        if self._language:
+            # Few citations have them, so all of these would come first: summaries in that language.
+            grammar = function_words(self._language)
+            for chunk in chunks:
+                chunk.stop |= chunk.text.lower() in grammar and not chunk.text.isupper()
+        return chunks
 
     # Misspelt words
 

@@ -21,8 +21,8 @@ from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import Ranking
-from bioqa.models.text.language import Language
 from bioqa.system.errors import BioqaError
+from bioqa.system.language import Language
 from tests.app.answers.rankers import Choosy
 from tests.app.conftest import DRUGS, documents
 from tests.app.rankers import LexicalRanker

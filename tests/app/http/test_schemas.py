@@ -16,8 +16,8 @@ from bioqa.app.http.schemas import AskedQuestion, SearchRequest, TestSet, search
 from bioqa.bioasq.domain import Question
 from bioqa.bioasq.files import parse_testset
 from bioqa.models.answers.confidence import Confidence
-from bioqa.models.text.language import Language
 from bioqa.system.errors import BioqaError
+from bioqa.system.language import Language
 from tests.app.conftest import document
 from tests.app.requests import BODY
 from tests.app.withdrawn import NOTICE, RETRACTED, marked

@@ -1,7 +1,7 @@
 """What is said of an answer's reliability, in words."""
 
 from bioqa.models.answers.confidence import Confidence
-from bioqa.models.text.language import Language
+from bioqa.system.language import Language
 
 FRENCH = Language("fr", "French")
 

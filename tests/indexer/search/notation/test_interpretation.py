@@ -42,9 +42,7 @@ QUESTIONS = [
     "METHODS AND RESULTS: In mice, all lived. We conclude that they were well",
     'a 5" needle',
     "title:statin (*",
-    "poly[ADP-ribose] polymerase",
-    "treatment of depression (MDD) and anxiety",
-    'role of "junk" DNA or "selfish" genes',
+    "a[foo] b",
     "NOT",
     "AND OR",
     "What does x[ LA] mean?",
@@ -133,13 +131,6 @@ def test_queries_are_a_question_and_a_restriction(text: str, expected: Interpret
         ("stroke klingon[la]", 7, "klingon"),
         ("stroke x[pmid]", 7, "number"),
         ("stroke AND free[filter]", 11, "free full text"),
-        ("asthma[Titel]", 6, "[Titel]"),
-        ('"asthma child"[tiab:~5]', 14, "[tiab:~5]"),
-        ("London[ad]", 6, "affiliations"),
-        ("drug therapy[sh]", 12, "[mh]"),
-        ("stroke last five years[dp]", 17, "last 5 years"),
-        ("asthma or copd[ti]", 7, "OR in capitals"),
-        ("asthma not mice[ti]", 7, "NOT in capitals"),
         ('smith j[au] "x', 12, "partner"),
         ("aspirin AND (stroke", 12, "never closed"),
         ("stroke AND car*[ti]", 11, "4 letters"),
@@ -216,6 +207,6 @@ def test_a_word_between_words_is_no_operator() -> None:
 
 @pytest.mark.parametrize("tag", ["sh", "ad", "ot", "lastau", "edat"])
 def test_a_tag_for_what_no_index_keeps_is_refused_also_alone(tag: str) -> None:
-    with pytest.raises(SyntaxFault, match=rf"\[{tag}\]: an index does not keep"):
+    with pytest.raises(SyntaxFault, match=rf"there is no tag \[{tag}\]"):
         interpret(f"metabolism[{tag}]")
     assert interpret(f"the left atrium [{tag.upper()}] of mice") is None

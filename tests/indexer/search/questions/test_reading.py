@@ -46,6 +46,16 @@ def test_a_question_of_known_words_is_taken_as_it_is() -> None:
     assert not reading
 
 
+def test_a_question_in_another_language_is_neither_corrected_nor_searched_for_by_its_grammar() -> None:
+    resume = "Quelle est la place de la chirurgie dans le traitement de la lithiase ?"
+    evidence = TextEvidence(resume, "Metformin in children", "Kinder")
+    german = read("Welche Nebenwirkungen hat Metformin bei Kindern?", evidence)
+    assert (german.corrections, german.text) == ((), "Welche Nebenwirkungen hat Metformin bei Kindern?")
+    assert texts(german.wording) == ["Metformin"]
+    assert sought("Quel est le rôle de la metformin dans le diabète ?", evidence) == {"metformin"}
+    assert "la" in sought("What is la lithiase?", evidence)
+
+
 @pytest.mark.parametrize(
     ("asked", "other"),
     [

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from bioqa.models.text.language import NAMES
+from bioqa.system.language import NAMES
 
 
 def test_codes_are_those_of_iso_639_1() -> None:

@@ -2,8 +2,10 @@
 
 import pytest
 
-from bioqa.models.text.identification import _FUNCTION_WORDS, _LETTERS, _SCRIPTS, foreign_language
-from bioqa.models.text.language import NAMES
+from bioqa.system.english import STOP_WORDS
+from bioqa.system.foreign_words import CONTENT_WORDS, FUNCTION_WORDS
+from bioqa.system.identification import _LETTERS, _SCRIPTS, foreign_language, function_words
+from bioqa.system.language import NAMES
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,17 @@ from bioqa.models.text.language import NAMES
         ("ما هي الآثار الجانبية للميتفورمين؟", "Arabic"),
         ("Ποιες είναι οι παρενέργειες της μετφορμίνης;", "Greek"),
         ("BRCA1 基因突变与乳腺癌有什么关系？", "Chinese"),
+        ("Was ist die Ursache der Huntington-Krankheit?", "German"),
+        ("Metformin Nebenwirkungen", "German"),
+        ("Bevolkingsonderzoek borstkanker", "Dutch"),
+        ("traitement migraine", "French"),
+        ("sintomas hipotiroidismo mujer", "Spanish"),
+        ("padaczka leki objawy", "Polish"),
+        ("Akciğer embolisi nasıl tedavi edilir", "Turkish"),
+        ("Mitkä lääkkeet alentavat verenpainetta?", "Finnish"),
+        ("Milyen gyógyszerek csökkentik a vérnyomást?", "Hungarian"),
+        ("Efek samping kortison pada anak", "Indonesian"),
+        ("Eficacitatea vaccinului împotriva zonei zoster", "Romanian"),
     ],
 )
 def test_a_language_is_named(question: str, name: str) -> None:
@@ -49,7 +62,11 @@ def test_a_language_is_named(question: str, name: str) -> None:
         "αβγ",
         "metformin",
         "des-gamma-carboxyprothrombin and et al",
-        "Was ist die",  # "was" and "die" are English words, and one function word is not enough
+        "Huntington",
+        "Huntington Alzheimer Parkinson",
+        "Behçet uveitis",
+        "Sjögren Guillain-Barré",
+        "Kaffee und Osteoporose",  # the other words may be names
         "12345 67",
         "?!",
         "",
@@ -66,8 +83,35 @@ def test_white_space_case_and_composition_change_nothing() -> None:
 
 
 def test_every_language_listed_has_a_name() -> None:
-    assert {*_FUNCTION_WORDS, *_SCRIPTS.values()} <= NAMES.keys()
-    assert _LETTERS.keys() <= _FUNCTION_WORDS.keys()
+    assert {*FUNCTION_WORDS, *_SCRIPTS.values()} <= NAMES.keys()
+    assert _LETTERS.keys() <= FUNCTION_WORDS.keys() == CONTENT_WORDS.keys()
+
+
+def test_words_that_english_does_not_know_support_a_language() -> None:
+    question = "Kaffee und Osteoporose"
+    assert foreign_language(question, lambda word: True) is None
+    language = foreign_language(question, lambda word: False)
+    assert language is not None
+    assert language.name == "German"
+    assert foreign_language("Which coffee und osteoporosis?", lambda word: False) is None
+
+
+def test_no_word_of_content_is_english_grammar() -> None:
+    for listed in CONTENT_WORDS.values():
+        for word in listed.split():
+            if word.startswith("-"):
+                assert not any(word[1:] in english for english in STOP_WORDS)
+            else:
+                assert not any(english.startswith(word) for english in STOP_WORDS if len(word) > 4)
+                assert word not in STOP_WORDS
+
+
+def test_the_words_of_grammar_of_a_language_are_those_that_a_search_can_do_without() -> None:
+    french, chinese = foreign_language("Quel est le rôle de la metformine ?"), foreign_language("二甲双胍？")
+    assert french is not None
+    assert chinese is not None
+    assert {"le", "de", "quel"} <= function_words(french)
+    assert not function_words(chinese)
 
 
 def test_characters_that_are_in_no_script_do_no_harm() -> None:
