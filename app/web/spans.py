@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bioqa.system.characters import fold
+
 TAGS = ("b", "i", "sub", "sup")
 """From the outermost to the innermost."""
 
@@ -66,7 +68,9 @@ class AskedWords:
     def in_text(self, text: str) -> Sequence[TextPart]:
         """Where they occur in a text, in order."""
         return [
-            TextPart(*word.span(), ASKED) for word in _WORD.finditer(text) if self._is_asked(word[0].lower())
+            TextPart(*word.span(), ASKED)
+            for word in _WORD.finditer(text)
+            if self._is_asked(fold(word[0].lower()))
         ]
 
     def _is_asked(self, word: str) -> bool:

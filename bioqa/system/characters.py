@@ -54,6 +54,43 @@ def normalise(text: str) -> str:
     return _UNUSUAL.sub(_usual, unicodedata.normalize("NFKC", _TYPOGRAPHIC.sub(_usual, text)))
 
 
+_LATIN_ACCENTED = re.compile(
+    "[\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0259\u0300-\u036f\u1e00-\u1eff\ufb00-\ufb06]"
+)
+
+
+class _Folded(dict[int, str]):
+    """What each character becomes, computed when it is first met. Whatever is no Latin letter with
+    an accent stays, so that no word depends on what stands beside it."""
+
+    def __missing__(self, code: int) -> str:
+        character = plain = chr(code)
+        if _LATIN_ACCENTED.match(character):
+            decomposed = unicodedata.normalize("NFKD", character)
+            plain = "".join(part for part in decomposed if not unicodedata.combining(part))
+        self[code] = plain if plain.isascii() else character
+        return self[code]
+
+
+_FOLDED = _Folded(
+    {
+        ord(letter): plain
+        for letter, plain in {
+            **{"ß": "ss", "æ": "ae", "ǽ": "ae", "œ": "oe", "ø": "o", "ǿ": "o", "đ": "d", "ð": "d", "þ": "th"},
+            **{"ł": "l", "ŀ": "l", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n", "ŉ": "n", "ĸ": "q", "ə": "a"},
+            **{"ẞ": "SS", "Æ": "AE", "Œ": "OE", "Ø": "O", "Đ": "D", "Ð": "D", "Þ": "TH", "Ł": "L"},
+        }.items()
+    }
+)
+
+
+def fold(text: str) -> str:
+    """The text with its Latin letters as those of ASCII: sjögren becomes sjogren. Both engines do so: whoever
+    compares words takes for equal what retrieval takes for equal. Offsets are not those of the original."""
+    # Few texts have such a letter, and translating is slow.
+    return text.translate(_FOLDED) if not text.isascii() and _LATIN_ACCENTED.search(text) else text
+
+
 def _usual(match: re.Match[str]) -> str:
     """What one character becomes."""
     character = match.group()

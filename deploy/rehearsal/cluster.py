@@ -196,7 +196,6 @@ def _updates(report: Report, project: Project, source: Path, citations: int) -> 
                 time.sleep(14)
                 run("docker", "kill", "--signal", "KILL", "rehearsal-update")
                 process.communicate(timeout=60)
-            facts.append(f"killed, exit code {process.returncode}")
             run("docker", "rm", "--force", "rehearsal-update")
             begun = time.monotonic()
             tries = 0

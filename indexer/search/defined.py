@@ -12,7 +12,7 @@ from functools import lru_cache
 from bioqa.indexer.medline.abbreviations import definitions
 from bioqa.indexer.search.evidence import Definition
 from bioqa.indexer.search.spelling import american
-from bioqa.system.characters import GREEK_NAMES, normalise
+from bioqa.system.characters import GREEK_NAMES, fold, normalise
 
 MAX_CHARACTERS = 400
 """Length of a term; engines limit it."""
@@ -54,8 +54,8 @@ def short_key(short: str) -> str:
 
 
 def long_key(long: str) -> str:
-    """The same for phrases that differ in spaces, hyphens, spelling, number or possessive."""
-    return "".join(map(_word_key, _PART.findall(_POSSESSIVE.sub("", normalise(long).lower()))))
+    """The same for phrases that differ in spaces, hyphens, accents, spelling, number or possessive."""
+    return "".join(map(_word_key, _PART.findall(_POSSESSIVE.sub("", fold(normalise(long).lower())))))
 
 
 @lru_cache(maxsize=1 << 15)

@@ -25,6 +25,7 @@ from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration, probability
 from bioqa.models.text.background import Background, background
 from bioqa.models.text.words import stem, terms
+from bioqa.system.characters import fold
 from bioqa.system.identification import foreign_language
 from bioqa.system.language import Language
 
@@ -196,7 +197,7 @@ def _found(documents: Sequence[Document], asked: Collection[str]) -> list[list[s
 
     They are looked for in the text, which takes a fifth of the time that stemming every word would.
     """
-    texts = [text.lower() for document in documents for text in document.sentence_texts()]
+    texts = [fold(text.lower()) for document in documents for text in document.sentence_texts()]
     begins = [0, *accumulate(len(text) + 1 for text in texts)]
     joined = "\n".join(texts)
     found: list[set[str]] = [set() for _ in texts]

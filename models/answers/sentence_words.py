@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bioqa.models.arrays import Ints
+from bioqa.system.characters import fold
 
 _WORD = re.compile(r"[A-Za-z]+|\d[\d.,]*|[%=<>±]|\0")
 _END = "\0"
@@ -38,7 +39,7 @@ class SentenceWords:
         lengths = np.diff(np.concatenate([[-1], ends, [len(found)]])) - 1 if texts else ends
         words = [word for word in found if word != _END]
         sentence = np.repeat(np.arange(len(texts)), lengths)
-        return cls(words, [word.lower() for word in words], sentence, lengths)
+        return cls(words, [fold(word.lower()) for word in words], sentence, lengths)
 
     def some(self, kept: Sequence[bool]) -> "SentenceWords":
         """Those of the sentences that are kept."""

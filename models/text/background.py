@@ -2,6 +2,7 @@
 they are words of everyday English.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from safetensors import safe_open
 
 from bioqa.models.bundled import DEFAULT, WEIGHTS
 from bioqa.models.text.words import stem
+from bioqa.system.characters import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,11 @@ class Background:
             stems = tensors.get_tensor("term_stems").tolist()
         # All terms of a stem have its IDF, so that one of them is enough to be stemmed.
         names = {number: term for term, number in zip(reversed(terms), reversed(stems), strict=True)}
-        idf = {stem(term): of_stems[number] for number, term in names.items()}
+        idf: dict[str, float] = {}
+        for number, term in names.items():
+            # Of stems that are one without accents, the commonest counts.
+            name = stem(fold(term))
+            idf[name] = min(idf.get(name, math.inf), of_stems[number])
         everyday = frozenset(filter(str.isalpha, pieces.read_text(encoding="utf-8").split("\n")))
         return cls(idf, max(of_stems), everyday)
 

@@ -32,7 +32,7 @@ from bioqa.system.errors import BioqaError
 from bioqa.system.jsonfile import replacing
 from bioqa.system.stamps import Stamp, stamp_of
 
-FORMAT = 2
+FORMAT = 3
 """Incremented when the file, or what tokenising makes of a text, changes."""
 
 COLUMNS = {"pmids": "I64", "digests": "U64", "ends": "I64", "checksums": "U32"}

@@ -6,7 +6,7 @@ answers with exactly the numbers that it was trained with.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from bioqa.models.text.frequencies import inverse_document_frequencies
 from bioqa.models.text.pieces import FILES as PIECES_FILES
 from bioqa.models.text.pieces import PiecesError, WordPieces
 from bioqa.models.text.words import END, STOP_WORDS, stem, terms, unknown_id, words
+from bioqa.system.characters import fold
 from bioqa.system.errors import BioqaError
 
 STOP = -(1 << 40)
@@ -93,11 +94,11 @@ class Vocabulary:
     """Stem ids by term; STOP for stop words, ``unknown_id`` of the stem outside the vocabulary."""
 
     def __post_init__(self) -> None:
-        word_ids = _WordIds({END: END_ID} | {word: i for i, word in enumerate(self.words)})
-        of_terms = dict(zip(self.terms, self.term_stems.tolist(), strict=True))
-        # Stems are stored without names: stemming any one of its terms gives a stem's name back.
-        names = {number: term for term, number in reversed(of_terms.items())}
-        term_ids = _TermIds(of_terms, {stem(term): number for number, term in names.items()})
+        # Of words that are one without accents, all are the most frequent one, which comes first.
+        word_ids = _WordIds({END: END_ID} | _first(map(fold, self.words), range(len(self.words))))
+        of_stems, joined = _stems_without_accents(self.terms, self.term_stems.tolist())
+        of_terms = _first(map(fold, self.terms), map(joined.__getitem__, self.term_stems.tolist()))
+        term_ids = _TermIds(of_terms, of_stems)
         object.__setattr__(self, "word_ids", word_ids)
         object.__setattr__(self, "term_ids", term_ids)
 
@@ -217,6 +218,30 @@ class Vocabulary:
         if not (words_fit and terms_fit and term_stems.min(initial=0) >= 0):
             raise VocabularyError(f"{folder}: the vocabulary's files do not fit each other")
         return cls(stem_id, idf, vectors, terms_known, term_stems, stem_idf, means, pieces, frequencies)
+
+
+def _stems_without_accents(terms: Sequence[str], numbers: Sequence[int]) -> tuple[dict[str, int], list[int]]:
+    """The number of each stem, by its name without accents; and for each number the one that stands for it:
+    naïve and naive have one stem, that of the more frequent term."""
+    # Stems are stored without names: stemming any one of its terms gives a stem's name back.
+    commonest = dict(zip(reversed(numbers), range(len(terms) - 1, -1, -1), strict=True))
+    joined = list(range(max(numbers, default=-1) + 1))
+    names: dict[str, int] = {}
+    for number, place in commonest.items():
+        name = stem(fold(terms[place]))
+        other = names.setdefault(name, number)
+        if other != number:
+            first, second = sorted((number, other), key=commonest.__getitem__)
+            names[name] = joined[second] = first
+    return names, joined
+
+
+def _first(names: Iterable[str], numbers: Iterable[int]) -> dict[str, int]:
+    """The number of each name; of a name that is repeated, the first."""
+    first: dict[str, int] = {}
+    for name, number in zip(names, numbers, strict=True):
+        first.setdefault(name, number)
+    return first
 
 
 def files_fingerprint(folder: Path) -> str:

@@ -15,6 +15,7 @@ from bioqa.models.checkpoint import Checkpoint, CheckpointError
 from bioqa.models.features.extractor import SENTENCE_FEATURES
 from bioqa.models.rankers.registry import build, settings_of
 from bioqa.models.reranker import Reranker
+from bioqa.system.characters import fold
 from tests.models.conftest import VARIANTS
 from tests.models.encoders.tiny import encoder_for
 from tests.models.toys import GOLDEN, ToyIndex, document, toy_settings
@@ -190,10 +191,37 @@ def test_none_bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         Reranker.load()
 
 
+def load_bundled(name: str) -> Reranker | baseline.Bm25Ranker:
+    folder = baseline.folder_of(name)
+    return Reranker.load(name) if folder is None else baseline.load(folder)
+
+
+@pytest.mark.parametrize("name", ["bm25", "jpdrmm", "soft"])
+def test_accents_decide_nothing(name: str) -> None:
+    texts = [
+        "Sjögren's syndrome attacks naïve glands.",
+        "Glands and Guillain-Barré syndrome.",
+        "Naïve, none.",
+    ]
+    plain = [fold(text) for text in texts]
+    rankings = [
+        load_bundled(name).rank(
+            question,
+            [Candidate(document(n, text, text), 9.0 - n) for n, text in enumerate(written, start=1)],
+        )
+        for question in ("What are the glands of naïve Sjögren's?", "What are the glands of naive Sjogren's?")
+        for written in (texts, plain)
+    ]
+    scores = [
+        [(ranked.document.pmid, ranked.score, ranked.sentence_scores) for ranked in found.documents]
+        for found in rankings
+    ]
+    assert scores[0] == scores[1] == scores[2] == scores[3]
+
+
 @pytest.mark.parametrize("name", ["bm25", "jpdrmm", "soft"])
 def test_a_bundled_ranker_answers(name: str) -> None:
-    folder = baseline.folder_of(name)
-    loaded = Reranker.load(name) if folder is None else baseline.load(folder)
+    loaded = load_bundled(name)
     relevant = document(1, "Metformin in type 2 diabetes.", "Metformin lowers glucose in type 2 diabetes.")
     other = document(2, "Birds of the coast.", "Gulls nest on cliffs in spring.")
     candidates = [Candidate(other, 1.0), Candidate(relevant, 9.0)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bioqa.system.characters import GREEK, GREEK_NAMES, in_other_forms, normalise, strings_otherwise
+from bioqa.system.characters import GREEK, GREEK_NAMES, fold, in_other_forms, normalise, strings_otherwise
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,38 @@ def test_other_forms_are_those_that_are_normalised() -> None:
 
 def test_names_and_letters_belong_together() -> None:
     assert all(GREEK_NAMES[letter] == name for name, letter in GREEK.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("sjögren", "sjogren"),
+        ("Sjo\u0308gren", "Sjogren"),
+        ("chédiak–higashi", "chediak–higashi"),
+        ("straße, œdème, ångström, łódź, smørrebrød", "strasse, oedeme, angstrom, lodz, smorrebrod"),
+        ("α-synuclein, ά, µm, 10², ™, naïve", "α-synuclein, ά, µm, 10², ™, naive"),
+        ("plain", "plain"),
+    ],
+)
+def test_latin_letters_lose_their_accents_and_nothing_else_changes(text: str, folded: str) -> None:
+    assert fold(text) == folded
+
+
+def test_accents_are_folded_as_the_engine_folds_them() -> None:
+    pytest.importorskip("tantivy")
+    from bioqa.indexer.search.tantivy.schema import analyzer
+
+    analyse = analyzer().analyze
+    letters = [
+        chr(code)
+        for code in (*range(0xC0, 0x180), *range(0x1E00, 0x1E9A), *range(0x1EA0, 0x1EFA))
+        if chr(code).isalpha()
+    ]
+    differing = {
+        letter
+        for letter in letters
+        # Within a word that has no stem of its own.
+        if analyse(f"qx{letter}qx") != [f"qx{fold(letter.lower())}qx"]
+    }
+    # The engine has a dotted capital I with its dot beside it.
+    assert differing <= {"İ"}

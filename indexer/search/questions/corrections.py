@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.evidence import Evidence
-from bioqa.system.characters import normalise
+from bioqa.system.characters import fold, normalise
 
 LEAST_CHARACTERS = 5
 """Shorter words have too many neighbours."""
@@ -57,7 +57,7 @@ def _alike(word: str, documents: Iterable[Document]) -> dict[str, tuple[int, int
     most = 2 if len(word) >= FAR_CHARACTERS else 1
     having: Counter[str] = Counter()
     for document in documents:
-        text = normalise(f"{document.title} {document.abstract}").lower()
+        text = fold(normalise(f"{document.title} {document.abstract}").lower())
         having.update({w for w in _WORD.findall(text) if abs(len(w) - len(word)) <= most})
     distances = {other: OSA.distance(word, other, score_cutoff=most) for other in having}
     return {

@@ -29,7 +29,7 @@ from bioqa.indexer.search.questions.names import Called
 from bioqa.indexer.search.questions.pieces import Piece, join
 from bioqa.indexer.search.synonyms import NO_SYNONYMS, Synonyms
 from bioqa.indexer.search.wording import Best, Every, Wording, Words
-from bioqa.system.characters import normalise
+from bioqa.system.characters import fold, normalise
 from bioqa.system.identification import foreign_language, function_words
 from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
@@ -116,7 +116,8 @@ class _Reader:
     """Reads one question."""
 
     def __init__(self, text: str, evidence: Evidence, synonyms: Synonyms) -> None:
-        self._text = text
+        # As retrieval reads it, and rankers; what is foreign is seen by accents.
+        self._text = fold(text)
         self._evidence = evidence
         self._synonyms = synonyms
         self._language = foreign_language(text)
@@ -150,7 +151,7 @@ class _Reader:
         chunks = cut(self._text)
         if self._language:
             # Few citations have them, so all of these would come first: summaries in that language.
-            grammar = function_words(self._language)
+            grammar = {*map(fold, function_words(self._language))}
             for chunk in chunks:
                 chunk.stop |= chunk.text.lower() in grammar and not chunk.text.isupper()
         return chunks

@@ -18,7 +18,7 @@ from bioqa.bioasq.domain import Document, Section, Sentence
 from bioqa.indexer.search.questions.pieces import Abbreviated, Piece, Ways
 from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.stopwords import STOP_WORDS
-from bioqa.system.characters import GREEK, GREEK_NAMES, normalise
+from bioqa.system.characters import GREEK, GREEK_NAMES, fold, normalise
 
 DECIDING = 100
 """Candidates that decide how a thing is written: the best ones, however many a ranker reads."""
@@ -90,7 +90,7 @@ def rewritten(reading: Reading, documents: Sequence[Document]) -> Rewritten:
     """Write question and documents in the ways that most of the documents use, the best first."""
     if reading.cut_short:
         return Rewritten(reading.asked, tuple(documents))
-    texts = [normalise(f"{document.title} {document.abstract}").lower() for document in documents]
+    texts = [fold(normalise(f"{document.title} {document.abstract}").lower()) for document in documents]
     changes: dict[_Change, None] = {}
     question = "".join(_piece(piece, texts[:DECIDING], changes) for piece in reading.pieces)
     question = _with_possessives(question, texts[:DECIDING])
@@ -199,7 +199,7 @@ def _document(document: Document, text: str, changes: Iterable[_Change]) -> Docu
     sections: dict[Section, str] = {"title": "", "abstract": ""}
     sentences = []
     for sentence in document.sentences:
-        changed = normalise(document.sentence_text(sentence))
+        changed = fold(normalise(document.sentence_text(sentence)))
         lower = changed.lower()
         for change in applying:
             if change.may_stand(lower):  # most do not, and looking is much faster than replacing

@@ -29,6 +29,7 @@ def test_nothing_to_set_is_one_span_and_no_text_none() -> None:
         ("Which genes influence it?", "A gene's influences, which are IT.", ["gene", "influences"]),
         ("What is the role of TNF-α?", "tnf-α and TNF", ["tnf", "TNF"]),
         ("type 2 diabetes", "Diabetes, type 2", ["Diabetes", "type"]),
+        ("Sjogren's syndrome", "Sjögren’s syndrome", ["Sjögren", "syndrome"]),
         ("Where?", "Nowhere, where?", []),
         ("糖尿病", "糖尿病", ["糖尿病"]),
         ("", "anything", []),

@@ -81,6 +81,31 @@ def test_ids_of_words_and_stems(built: Vocabulary) -> None:
     assert built.term_ids["the"] == STOP
 
 
+def test_words_that_differ_in_accents_are_one() -> None:
+    # Sjögren is the more frequent form, and naive.
+    texts = ["Sjögren naïve cells"] * 2 + ["Sjögren naive cells"] + ["Sjogren naive cells"] * 2 + ["naively"]
+    documents = [document(str(number), "Title", text) for number, text in enumerate(texts, start=1)]
+    built = Vocabulary.build(documents, dimensions=2, min_count=1, seed=1)
+    stored = replace(
+        built,
+        words=("sjögren", "naive", "naïve", "sjogren", "cells"),
+        idf=np.arange(5, dtype=np.float32),
+        vectors=np.zeros((5, 2), dtype=np.float32),
+        terms=("sjögren", "naive", "naïve", "naively", "sjogren", "naïvely"),
+        term_stems=np.array([0, 1, 2, 1, 3, 2]),
+        stem_idf=np.arange(4, dtype=np.float32),
+        frequencies=None,
+    )
+    for vocabulary in (built, stored):
+        for ids, pairs in (
+            (vocabulary.word_ids, [("sjogren", "sjogren")]),
+            (vocabulary.term_ids, [("naive", "naively")]),
+        ):
+            assert all(ids[one] == ids[other] >= 0 for one, other in pairs)
+    assert (stored.word_ids["sjogren"], stored.word_ids["naive"]) == (0, 1)
+    assert (stored.term_ids["sjogren"], stored.term_ids["naive"], stored.term_ids["naively"]) == (0, 1, 1)
+
+
 def test_an_unknown_word_has_the_highest_idf(built: Vocabulary) -> None:
     ids = np.array([0, unknown_id("xyzzy")])
     assert built.idf_of(ids).tolist() == [built.idf[0], built.idf.max()]
