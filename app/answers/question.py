@@ -97,6 +97,9 @@ def read_list(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+_PMID_PREFIX = re.compile(r"^pmid:?\s*", re.IGNORECASE)
+
+
 def _read_pmid(value: object) -> object:
     """A PMID, as a number or text, or an address of PubMed."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -104,9 +107,9 @@ def _read_pmid(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
-        return pmid_in(value.strip())
+        return pmid_in(_PMID_PREFIX.sub("", value.strip(), count=1))
     except BioqaError as error:
-        raise ValueError("must be a PMID, or an address of PubMed") from error
+        raise ValueError("must be a PMID, such as 26023080, or an address of PubMed") from error
 
 
 Number = BeforeValidator(_read_number)

@@ -14,16 +14,16 @@ REPEATED = 2
 
 def similar(index: SearchIndex, document: Document, size: int) -> list[Candidate]:
     """Return the ``size`` best articles by BM25, without the article itself."""
-    candidates = index.search(best_words(document), size + 1)
+    candidates = index.search(best_words(document.title, document.abstract), size + 1)
     return [candidate for candidate in candidates if candidate.document.pmid != document.pmid][:size]
 
 
-def best_words(document: Document) -> str:
+def best_words(title: str, abstract: str) -> str:
     """Return the words of the title, then those that the abstract repeats, the most frequent first."""
     # nltk takes half a second to import, which no start of a command should wait for.
     from bioqa.models.text.words import stem, terms
 
-    title = terms(document.title)[:MOST_WORDS]
-    counts = Counter(term for term in terms(document.abstract) if len(term) > 2 and stem(term))
+    in_title = terms(title)[:MOST_WORDS]
+    counts = Counter(term for term in terms(abstract) if len(term) > 2 and stem(term))
     repeated = [word for word, count in counts.most_common(MOST_WORDS) if count >= REPEATED]
-    return " ".join(dict.fromkeys([*title, *repeated]))
+    return " ".join(dict.fromkeys([*in_title, *repeated]))

@@ -1,6 +1,7 @@
 """Back ends of the tools: a service in this process, or one at a URL."""
 
-from typing import Any, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any, NoReturn, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import anyio.to_thread
@@ -8,7 +9,17 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from bioqa.app.answers.service import Service
-from bioqa.app.http.schemas import SearchAnswer, SearchRequest, StoredDocument, search_answer, stored_document
+from bioqa.app.api.citations import FormatName, write_citations
+from bioqa.app.http.explanations import ExplainedAnswer, explained_answer
+from bioqa.app.http.schemas import (
+    ExplainRequest,
+    QuestionRequest,
+    SearchAnswer,
+    SearchRequest,
+    StoredDocument,
+    search_answer,
+    stored_document,
+)
 from bioqa.system.errors import BioqaError
 from bioqa.system.proxies import hide_secret, is_http, proxy_of
 from bioqa.system.secret import Secret, scrub
@@ -27,6 +38,12 @@ class Backend(Protocol):
         """Return a document, or None if it is not in the index."""
         ...
 
+    async def citations(self, pmids: Sequence[str], style: FormatName) -> str:
+        """Cite articles. Raises BioqaError, naming them, for those that are not in the index."""
+        ...
+
+    async def explain(self, query: ExplainRequest) -> ExplainedAnswer: ...
+
 
 class LocalBackend:
     """A service in this process."""
@@ -35,16 +52,30 @@ class LocalBackend:
         self._service = service
 
     async def search(self, query: SearchRequest) -> SearchAnswer:
-        settings = self._service.settings
-        if len(query.body) > settings.max_question_characters:
-            raise BioqaError(
-                f"the question has {len(query.body)} characters, more than {settings.max_question_characters}"
-            )
+        self._check_length(query)
         return search_answer(await self._service.answer(query.question(), query, ranker=query.ranker))
 
     async def document(self, pmid: str) -> StoredDocument | None:
         document = await anyio.to_thread.run_sync(self._service.document, pmid)
         return None if document is None else stored_document(document)
+
+    async def citations(self, pmids: Sequence[str], style: FormatName) -> str:
+        def write() -> bytes | list[str]:
+            return self._service.engine.index.ask(lambda index: write_citations(index, style, pmids))
+
+        content = await anyio.to_thread.run_sync(write)
+        if isinstance(content, bytes):
+            return content.decode()
+        raise BioqaError(f"not in the index: {', '.join(content)}")
+
+    async def explain(self, query: ExplainRequest) -> ExplainedAnswer:
+        self._check_length(query)
+        return explained_answer(await self._service.answer(query.question(), query, ranker=query.ranker))
+
+    def _check_length(self, query: QuestionRequest) -> None:
+        most = self._service.settings.max_question_characters
+        if len(query.body) > most:
+            raise BioqaError(f"the question has {len(query.body)} characters, more than {most}")
 
 
 class RemoteBackend:
@@ -69,6 +100,17 @@ class RemoteBackend:
             return None
         return self._content(response, StoredDocument)
 
+    async def citations(self, pmids: Sequence[str], style: FormatName) -> str:
+        response = await self._call("POST", "/v1/citations", json={"pmids": [*pmids], "format": style})
+        if not response.is_success:
+            self._refuse(response)
+        return response.content.decode()
+
+    async def explain(self, query: ExplainRequest) -> ExplainedAnswer:
+        body = query.model_dump(mode="json", exclude_defaults=True)
+        response = await self._call("POST", "/v1/explain", json=body)
+        return self._content(response, ExplainedAnswer)
+
     async def _call(self, method: str, path: str, **content: Any) -> httpx2.Response:
         headers = {"Authorization": f"Bearer {self._api_key.reveal()}"} if self._api_key else {}
         proxy = None if self._transport else proxy_of(self._url)
@@ -91,11 +133,17 @@ class RemoteBackend:
             raise BioqaError(f"{where}{through}: {scrub(str(error)) or type(error).__name__}") from error
 
     def _content(self, response: httpx2.Response, model: type[Content]) -> Content:
+        if not response.is_success:
+            self._refuse(response)
         try:
-            if response.is_success:
-                return model.model_validate_json(response.content)
+            return model.model_validate_json(response.content)
+        except ValidationError as error:
+            raise BioqaError(f"{self._url} is not a bioqa service, or one of another version") from error
+
+    def _refuse(self, response: httpx2.Response) -> NoReturn:
+        try:
             detail = response.json()["detail"]
-        except (ValidationError, ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise BioqaError(f"{self._url} is not a bioqa service, or one of another version") from error
         raise BioqaError(f"the service at {self._url} refused ({response.status_code}): {detail}")
 

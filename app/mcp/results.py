@@ -8,11 +8,13 @@ from pydantic import BaseModel, Field
 from bioqa.app.answers.facets import Facets
 from bioqa.app.exports.links import pubmed_link
 from bioqa.app.exports.standing import WARNINGS
+from bioqa.app.http.explanations import ExplainedAnswer
 from bioqa.app.http.metadata import CitationMetadata
 from bioqa.app.http.schemas import SearchAnswer, StoredDocument, WithStanding
 from bioqa.bioasq.domain import Part
 from bioqa.bioasq.metadata import Standing
 from bioqa.models.answers.confidence import Level
+from bioqa.system.errors import BioqaError
 
 Section = Literal["title", "abstract"]
 
@@ -28,21 +30,27 @@ class Warned(BaseModel):
 SCORE = "The probability that it is relevant to the question, unless the note says otherwise."
 
 
+PUBLISHED = "The earliest day that the record allows, if it has a date."
+
+
+class FoundDetails(BaseModel):
+    title: str
+    published: date | None = Field(description=PUBLISHED)
+    metadata: CitationMetadata
+
+
 class FoundDocument(Warned):
     pmid: str
     url: str
-    title: str
-    published: date | None = Field(description="The earliest day that the record allows, if it has a date.")
-    citation: str = Field(description="To cite the article by.")
+    citation: str = Field(description="To cite the article by: authors, title, journal, year.")
     score: float = Field(description=SCORE)
-    metadata: CitationMetadata
+    details: FoundDetails | None = Field(description="If they were asked for.")
 
 
 class FoundSnippet(Warned):
     """A sentence: ``text`` is the section's text from ``begin`` up to ``end``."""
 
     pmid: str
-    url: str
     section: Section
     begin: int = Field(description="Offset in the section, in Unicode code points from 0.")
     end: int = Field(description="Exclusive.")
@@ -75,26 +83,58 @@ class DocumentSentence(BaseModel):
     text: str
 
 
-class MedlineDocument(Warned):
-    """A citation. Offsets count Unicode code points of the section from 0, the end exclusive."""
+class DocumentDetails(BaseModel):
+    """Offsets count Unicode code points of the section from 0, the end exclusive."""
 
-    pmid: str
-    url: str
-    title: str
-    abstract: str
-    published: date | None
-    citation: str = Field(description="To cite the article by.")
+    published: date | None = Field(description=PUBLISHED)
     parts: list[Part] = Field(description="Of a structured abstract; each begins with its label.")
     sentences: list[DocumentSentence]
     metadata: CitationMetadata
 
 
+class MedlineDocument(Warned):
+    """An article's record."""
+
+    pmid: str
+    url: str
+    citation: str = Field(description="To cite the article by: authors, title, journal, year.")
+    title: str
+    abstract: str
+    details: DocumentDetails | None = Field(description="If they were asked for.")
+    note: str | None = Field(description="What was left out to keep the result short, if anything.")
+
+
 class Documents(BaseModel):
     documents: list[MedlineDocument]
     missing: list[str] = Field(description="PMIDs that are not in the index.")
+    left_out: list[str] = Field(description="PMIDs of articles for which max_characters was too small.")
 
 
-def search_result(answer: SearchAnswer) -> SearchResult:
+class SimilarArticles(BaseModel):
+    """Articles that are like another one, the most similar first."""
+
+    pmid: str = Field(description="The article that they are like.")
+    documents: list[FoundDocument]
+
+
+class Citations(BaseModel):
+    text: str = Field(description="The citations in that format, in the order of the PMIDs.")
+
+
+class Why(BaseModel):
+    """Where an article stood in the answer to a question, and why."""
+
+    pmid: str
+    title: str | None = Field(description="null if the index does not have the article.")
+    matched: list[str] = Field(description="What it was found by, the most telling first.")
+    retrieval_rank: int | None = Field(description="Among all documents by words; null beyond 1,000.")
+    is_candidate: bool = Field(description="Whether the ranker read it.")
+    rank: int | None = Field(description="Where the ranker put it, or would have.")
+    selected: bool = Field(description="Whether it is one of the documents of the answer.")
+    needed: list[str] = Field(description="What would have had to be different for it to be in the answer.")
+
+
+def search_result(answer: SearchAnswer, *, details: bool = False) -> SearchResult:
     documents = {document.document: document for document in answer.documents}
     return SearchResult(
         warning=_warning_of_all(answer),
@@ -104,11 +144,13 @@ def search_result(answer: SearchAnswer) -> SearchResult:
                 warning=warning(document),
                 pmid=document.pmid,
                 url=pubmed_link(document.pmid),
-                title=document.title,
-                published=document.published,
                 citation=document.citation,
                 score=document.score,
-                metadata=document.metadata,
+                details=FoundDetails(
+                    title=document.title, published=document.published, metadata=document.metadata
+                )
+                if details
+                else None,
             )
             for document in answer.documents
         ],
@@ -116,7 +158,6 @@ def search_result(answer: SearchAnswer) -> SearchResult:
             FoundSnippet(
                 warning=warning(document),
                 pmid=document.pmid,
-                url=pubmed_link(document.pmid),
                 section=snippet.beginSection,
                 begin=snippet.offsetInBeginSection,
                 end=snippet.offsetInEndSection,
@@ -154,16 +195,23 @@ def _warning_of_all(answer: SearchAnswer) -> str | None:
     return "; ".join(f"{words}: {', '.join(pmids)}" for words, pmids in named.items() if pmids) or None
 
 
-def medline_document(stored: StoredDocument) -> MedlineDocument:
-    texts: dict[Section, str] = {"title": stored.title, "abstract": stored.abstract}
+def medline_document(stored: StoredDocument, *, details: bool = False) -> MedlineDocument:
     return MedlineDocument(
         warning=warning(stored),
         pmid=stored.pmid,
         url=pubmed_link(stored.pmid),
+        citation=stored.citation,
         title=stored.title,
         abstract=stored.abstract,
+        details=_details(stored) if details else None,
+        note=None,
+    )
+
+
+def _details(stored: StoredDocument) -> DocumentDetails:
+    texts: dict[Section, str] = {"title": stored.title, "abstract": stored.abstract}
+    return DocumentDetails(
         published=stored.published,
-        citation=stored.citation,
         metadata=stored.metadata,
         parts=stored.parts,
         sentences=[
@@ -172,4 +220,21 @@ def medline_document(stored: StoredDocument) -> MedlineDocument:
             )
             for s in stored.sentences
         ],
+    )
+
+
+def why(explained: ExplainedAnswer, pmid: str) -> Why:
+    """Raises BioqaError if there is nothing to explain."""
+    retrieval = explained.retrieval
+    if retrieval is None:
+        raise BioqaError("the question has no words to rank by: its documents are only listed")
+    return Why(
+        pmid=pmid,
+        title=retrieval.title,
+        matched=[term.text for term in retrieval.terms],
+        retrieval_rank=retrieval.rank,
+        is_candidate=retrieval.is_candidate,
+        rank=explained.ranking.rank if explained.ranking else None,
+        selected=explained.selection.selected if explained.selection else False,
+        needed=[*explained.needed],
     )

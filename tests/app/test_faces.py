@@ -36,7 +36,8 @@ from bioqa.app.cli import answering, cli
 from bioqa.app.http.schemas import search_answer
 from bioqa.app.mcp.backends import LocalBackend
 from bioqa.app.mcp.results import search_result
-from bioqa.app.mcp.server import create_server, search_schema
+from bioqa.app.mcp.server import create_server
+from bioqa.app.mcp.tools import schema
 from bioqa.app.settings import Settings
 from bioqa.app.web.form import SearchForm, read_form
 from bioqa.bioasq.domain import Question
@@ -79,7 +80,7 @@ FACES: Mapping[str, tuple[Callable[[FastAPI], set[str]], set[str]]] = {
     "POST /v1/search": (lambda app: of_request(app, "SearchRequest"), ALL),
     "GET /v1/search": (lambda app: of_address(app, "get", "/v1/search"), ALL),
     "the page": (lambda app: {*SearchForm.model_fields} & ALL, ALL),
-    "search of assistants": (lambda app: {*search_schema()["properties"]} & ALL, ALL),
+    "search of assistants": (lambda app: {*schema("search")["properties"]} & ALL, ALL),
     "bioqa ask": (lambda app: command_options("ask"), ALL),
     "bioqa.ask": (lambda app: python_options(bioqa.ask), ALL),
     # The first results by relevance are explained, and nothing is counted.

@@ -41,7 +41,7 @@ def test_articles_that_are_not_there(asked: Run) -> None:
 
 def test_what_cannot_be_explained(asked: Run) -> None:
     for arguments, words in (
-        ((BODY, "x"), "must be a PMID, or an address of PubMed"),
+        ((BODY, "x"), "must be a PMID, such as 26023080, or an address of PubMed"),
         ((" ", "1"), "the question is empty"),
         (("90000001[pmid]", "90000001"), "no words to rank by"),
     ):

@@ -8,19 +8,29 @@ from typing import Any
 import httpx2
 import pytest
 from mcp import Client
+from mcp_types import TextContent
 
 from bioqa.app.answers.engine import Engine
 from bioqa.app.answers.question import Options
 from bioqa.app.answers.service import Service
 from bioqa.app.main import create_app
 from bioqa.app.mcp.backends import Backend, LocalBackend, RemoteBackend
+from bioqa.app.mcp.extent import MOST_CHARACTERS
 from bioqa.app.mcp.server import create_server
 from bioqa.app.settings import Settings
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.engines import over
-from tests.app.mcp.calls import answered, refused
+from tests.app.mcp.calls import answered, called, refused
 from tests.app.requests import BODY
 
+WRITTEN = [
+    "90000001",
+    90000001,
+    "PMID: 90000001",
+    "pmid90000001",
+    "https://pubmed.ncbi.nlm.nih.gov/90000001/",
+]
+ALL: dict[str, Any] = {"details": True, "max_characters": 200_000}
 SETTINGS = Settings(max_question_characters=300)
 
 
@@ -55,19 +65,21 @@ def test_search_gives_sentences_that_can_be_cited(backend: Backend) -> None:
     assert first["url"] == f"https://pubmed.ncbi.nlm.nih.gov/{first['pmid']}/"
     assert len(found["snippets"]) == 3
     for snippet in found["snippets"]:
-        document = answered(server, "get_document", pmid=snippet["pmid"])
+        document = answered(server, "get_document", pmid=snippet["pmid"], details=True)
         text = document[snippet["section"]][snippet["begin"] : snippet["end"]]
         assert text == snippet["text"]
         assert snippet["pmid"] in {each["pmid"] for each in found["documents"]}
-        assert {key: snippet[key] for key in ("section", "begin", "end", "text")} in document["sentences"]
+        assert {key: snippet[key] for key in ("section", "begin", "end", "text")} in document["details"][
+            "sentences"
+        ]
     assert found["snippets"][0]["text"] == "The metformin group improved more than placebo."
 
 
 def test_search_by_date_and_without_snippets(backend: Backend) -> None:
     server = create_server(backend)
-    asked = {"question": "statin", "max_documents": 100, "max_snippets": 0}
+    asked = {"question": "statin", "max_documents": 100, "max_snippets": 0, **ALL}
     found = answered(server, "search", **asked, published_before="1997-01-01")
-    days = [document["published"] for document in found["documents"]]
+    days = [document["details"]["published"] for document in found["documents"]]
     assert days
     assert all(day is not None and day < "1997-01-01" for day in days)
     assert found["snippets"] == []
@@ -75,8 +87,9 @@ def test_search_by_date_and_without_snippets(backend: Backend) -> None:
 
 def test_filters_are_passed_on_and_what_they_leave_out_is_said(backend: Backend) -> None:
     server = create_server(backend)
-    every = answered(server, "search", question="statin", max_documents=100)
-    some = answered(server, "search", question="statin", max_documents=100, published_after="1990-07-01")
+    asked = {"question": "statin", "max_documents": 100, **ALL}
+    every = answered(server, "search", **asked)
+    some = answered(server, "search", **asked, published_after="1990-07-01")
     assert 0 < len(some["documents"]) < len(every["documents"])
     nothing = answered(
         server, "search", question="statin", published_after="1990-07-01", types=["No such type"]
@@ -87,9 +100,9 @@ def test_filters_are_passed_on_and_what_they_leave_out_is_said(backend: Backend)
 
 def test_documents_without_a_date_pass_if_they_may(backend: Backend) -> None:
     server = create_server(backend)
-    asked = {"question": "statin", "max_documents": 100, "published_after": "1990-07-01"}
+    asked = {"question": "statin", "max_documents": 100, "published_after": "1990-07-01", **ALL}
     dated, undated = (answered(server, "search", **asked, undated=given) for given in (False, True))
-    added = {d["pmid"]: d["published"] for d in undated["documents"]}
+    added = {d["pmid"]: d["details"]["published"] for d in undated["documents"]}
     assert added.keys() > {d["pmid"] for d in dated["documents"]}
     assert None in added.values()
 
@@ -125,14 +138,20 @@ def test_an_empty_result_says_why(backend: Backend) -> None:
     assert found["note"] == "No document of the index contains a word of this question."
 
 
-@pytest.mark.parametrize("pmid", ["90000001", 90000001, "PMID: 90000001"])
+@pytest.mark.parametrize(
+    "pmid",
+    WRITTEN,
+)
 def test_a_document_by_whatever_way_its_pmid_is_written(backend: Backend, pmid: Any) -> None:
-    document = answered(create_server(backend), "get_document", pmid=pmid)
+    server = create_server(backend)
+    assert answered(server, "get_document", pmid=pmid)["details"] is None
+    document = answered(server, "get_document", pmid=pmid, details=True)
     assert document["title"] == "Effects of metformin in cohort 1 <b>& beyond</b>."
-    assert document["published"] == "1991-02-01"
+    details = document["details"]
+    assert details["published"] == "1991-02-01"
     assert document["url"] == "https://pubmed.ncbi.nlm.nih.gov/90000001/"
-    assert document["sentences"][2]["text"] == "The metformin group improved more than placebo."
-    assert document["parts"] == [{"label": "", "begin": 0, "end": len(document["abstract"])}]
+    assert details["sentences"][2]["text"] == "The metformin group improved more than placebo."
+    assert details["parts"] == [{"label": "", "begin": 0, "end": len(document["abstract"])}]
 
 
 def test_several_documents_and_those_missing(backend: Backend) -> None:
@@ -142,12 +161,61 @@ def test_several_documents_and_those_missing(backend: Backend) -> None:
     assert found["missing"] == ["5"]
 
 
+def test_results_are_short_unless_more_is_asked_for(backend: Backend) -> None:
+    server = create_server(backend)
+    short = called(server, "search", question=BODY, max_documents=40, max_snippets=40)
+    (text,) = short.content
+    assert isinstance(text, TextContent)
+    assert short.structured_content is not None
+    assert 4000 < len(text.text) <= MOST_CHARACTERS
+    assert "Left out to keep to max_characters (8000): " in short.structured_content["note"]
+    rest = answered(server, "search", question=BODY, offset=short.structured_content["next_offset"])
+    long = answered(server, "search", question=BODY, max_documents=40, **ALL)
+    pmids = [document["pmid"] for document in long["documents"]]
+    kept = [document["pmid"] for document in short.structured_content["documents"]]
+    assert pmids[: len(kept) + 1] == [*kept, rest["documents"][0]["pmid"]]
+    assert "details" in long["documents"][0]
+
+
+def test_similar_articles_are_others_of_the_same_subject(backend: Backend) -> None:
+    found = answered(create_server(backend), "similar_articles", pmid="90000003", max_documents=4)
+    assert found["pmid"] == "90000003"
+    assert len(found["documents"]) == 4
+    assert all("warfarin" in document["citation"] for document in found["documents"])
+    assert "90000003" not in {document["pmid"] for document in found["documents"]}
+
+
+def test_articles_are_cited_in_a_style(backend: Backend) -> None:
+    server = create_server(backend)
+    text = answered(server, "cite", pmids=["PMID: 90000002", 90000001, "90000002"], format="nlm")["text"]
+    assert [line[-9:-1] for line in text.splitlines()] == ["90000002", "90000001"]
+    assert answered(server, "cite", pmids=["90000001"], format="ris")["text"].startswith("TY  - ")
+
+
+def test_why_an_article_is_in_an_answer(backend: Backend) -> None:
+    server = create_server(backend)
+    first = answered(server, "search", question=BODY, max_documents=1)["documents"][0]["pmid"]
+    found = answered(server, "explain", question=BODY, pmid=first)
+    assert (found["pmid"], found["rank"], found["selected"], found["is_candidate"]) == (first, 1, True, True)
+    assert found["matched"]
+    assert "does not have the article" in answered(server, "explain", question=BODY, pmid=5)["needed"][0]
+    assert "no words to rank by" in refused(server, "explain", question="90000001[pmid]", pmid="90000001")
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "words"),
     [
         ("search", {"question": " "}, "question: must contain more than white space"),
         ("search", {"question": ""}, "question"),
-        ("search", {}, "question"),
+        ("search", {}, "question: is missing"),
+        ("search", {"question": "a", "max_characters": 999}, "max_characters: must be greater than"),
+        ("similar_articles", {"pmid": "12"}, "pmid: there is no document 12 in the index"),
+        ("similar_articles", {"pmid": "90000001", "max_documents": 51}, "max_documents: must be less than"),
+        ("cite", {"pmids": ["12", "90000001"]}, "not in the index: 12"),
+        ("cite", {"pmids": ["90000001"], "format": "word"}, "format: must be 'ris'"),
+        ("explain", {"question": "metformin"}, "pmid: is missing"),
+        ("explain", {"question": " ", "pmid": "90000001"}, "question: must contain more than white space"),
+        ("explain", {"question": "a" * 301, "pmid": "90000001"}, "300"),
         ("search", {"question": "a" * 301}, "300"),
         ("search", {"question": "a", "max_documents": 0}, "max_documents"),
         ("search", {"question": "a", "max_snippets": 101}, "max_snippets"),
@@ -156,7 +224,8 @@ def test_several_documents_and_those_missing(backend: Backend) -> None:
         ("search", {"question": "a", "languages": ["klingon"]}, "klingon"),
         ("search", {"question": "a", "offset": 1000}, "offset"),
         ("get_document", {"pmid": "12"}, "pmid: there is no document 12 in the index"),
-        ("get_document", {"pmid": "x"}, "pmid"),
+        ("get_document", {"pmid": "x"}, "pmid: must be a PMID, such as 26023080, or an address of PubMed"),
+        ("get_document", {}, "pmid: is missing"),
         ("get_document", {"pmid": True}, "pmid"),
         ("get_documents", {"pmids": []}, "pmids"),
         ("get_documents", {"pmids": ["1", "-2"]}, "pmids"),
@@ -177,9 +246,13 @@ def test_tools_are_described_for_models(service: Service) -> None:
             return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in asyncio.run(listed())}
-    assert set(tools) == {"search", "get_document", "get_documents"}
+    assert set(tools) == {"search", "get_document", "get_documents", "similar_articles", "cite", "explain"}
     assert Options.model_fields.keys() <= tools["search"].input_schema["properties"].keys()
     for tool in tools.values():
+        for of_property in tool.input_schema["properties"].values():
+            # What Gemini's client and OpenAI's strict mode refuse.
+            assert not {"ge", "le", "gt", "lt", "anyOf", "$ref", "exclusiveMaximum"} & of_property.keys()
+            assert "type" in of_property
         assert len(tool.description) > 80
         assert tool.output_schema["type"] == "object"
         assert tool.annotations.read_only_hint
@@ -187,4 +260,4 @@ def test_tools_are_described_for_models(service: Service) -> None:
     assert (question["type"], "plain English" in question["description"]) == ("string", True)
     assert tools["search"].input_schema["required"] == ["question"]
     snippet = tools["search"].output_schema["$defs"]["FoundSnippet"]["properties"]
-    assert {"warning", "pmid", "url", "section", "begin", "end", "text", "score"} == set(snippet)
+    assert {"warning", "pmid", "section", "begin", "end", "text", "score"} == set(snippet)
