@@ -118,7 +118,7 @@ def _positional(first: str) -> list[inspect.Parameter]:
 
 
 def _take_others(named: dict[str, Any], first: str) -> dict[str, Any]:
-    """Those of the named arguments that are no options, which stay."""
+    """Take the arguments that are no options out of the named ones."""
     return {name: named.pop(name) for name in (first, "index", "ranker") if name in named}
 
 
@@ -140,11 +140,11 @@ def _ranker(ranker: Any) -> Ranker:
         return default_ranker()
     if isinstance(ranker, str | Path):
         return _load_once(str(ranker))
-    if not hasattr(ranker, "rank"):
+    if not isinstance(ranker, Ranker):
         raise BioqaError(
             f"ranker: must be a ranker, or the name or folder of one, not {shorten(repr(ranker))}"
         )
-    return cast("Ranker", ranker)
+    return ranker
 
 
 @lru_cache(maxsize=8)
@@ -153,7 +153,7 @@ def _load_once(location: str) -> Ranker:
 
 
 def as_answer(answer: answers.Answer) -> Answer:
-    """As Python hands it out."""
+    """The answer as Python hands it out."""
     return Answer(**{field.name: getattr(answer, field.name) for field in fields(answer)})
 
 

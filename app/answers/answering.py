@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.answers.emptied import LeftOut, without_each
@@ -60,24 +60,24 @@ class LoadedRanker(Protocol):
     @property
     def calibration(self) -> Calibration: ...
 
-
-def scale_of(ranker: LoadedRanker) -> Scale | None:
-    """What its scores mean; None if that is not known, as of rankers that were trained without a scale."""
-    # Not in the protocol: rankers of others keep its promises, and never had this.
-    scale: Scale | None = getattr(ranker, "scale", None)
-    return scale
+    @property
+    def scale(self) -> Scale | None:
+        """What its scores mean; None if that was not fitted."""
+        ...
 
 
-def read_stored_tokens(ranker: LoadedRanker, folder: Path | None) -> None:
-    """Let the ranker read what `bioqa tokens` stored in an index's folder, if it can."""
-    # Not in the protocol, as the scale is not.
-    read = getattr(ranker, "read_stored_tokens", None)
-    if read is not None and folder is not None:
-        read(folder)
-
-
+@runtime_checkable
 class Ranker(LoadedRanker, Protocol):
     """A loaded checkpoint, as ``bioqa.models.reranker.Reranker`` and the cascade are."""
+
+    @property
+    def reads_pieces(self) -> bool:
+        """Whether it has an encoder, which may take all cores for seconds, within limits of its own."""
+        ...
+
+    def read_stored_tokens(self, folder: Path) -> None:
+        """Read what `bioqa tokens` stored in an index's folder."""
+        ...
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking: ...
 
@@ -313,7 +313,7 @@ def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answ
         _answer(
             question,
             _list_unscored(question) if question.listed else question.of_candidates(next(rankings)),
-            (ranker.calibration, None if question.listed else scale_of(ranker)),
+            (ranker.calibration, None if question.listed else ranker.scale),
             ranker,
             begun,
             spent,
@@ -331,8 +331,8 @@ def _take_page(ranking: Ranking, retrieved: Retrieved) -> Ranking:
     """The part of a ranking that the answer is taken from."""
     documents = ranking.documents[retrieved.skip :]
     if retrieved.options.order == "date" and not retrieved.listed:
-        place = {candidate.document.pmid: position for position, candidate in enumerate(retrieved.candidates)}
-        documents = tuple(sorted(documents, key=lambda ranked: place[ranked.document.pmid]))
+        order = {candidate.document.pmid: position for position, candidate in enumerate(retrieved.candidates)}
+        documents = tuple(sorted(documents, key=lambda ranked: order[ranked.document.pmid]))
     return replace(ranking, documents=documents)
 
 
@@ -407,7 +407,7 @@ def _explanation(ranker: Ranker, retrieved: Retrieved, calibration: Calibration)
     explaining = retrieved.explaining
     if explaining is None:
         return None
-    limits = _limits(scale_of(ranker), retrieved.options)
+    limits = _limits(ranker.scale, retrieved.options)
     return explain(ranker, explaining.retrieval, explaining.question, calibration, limits)
 
 
@@ -433,8 +433,8 @@ class Answerer:
     def __init__(self, index: SearchIndex, ranker: Ranker) -> None:
         self.index = index
         self.ranker = ranker
-        # An index on a server has no folder.
-        read_stored_tokens(ranker, getattr(index, "beside", None))
+        if index.beside is not None:
+            ranker.read_stored_tokens(index.beside)
 
     def answer(self, question: Question, options: Options = DEFAULT_OPTIONS) -> Answer:
         """Answer one question; white space around it is ignored. Raises IndexUnavailable."""

@@ -30,7 +30,7 @@ class QueueLimits:
     capacity: int = 64
     """Jobs that may wait, for each priority."""
     per_client: int | None = None
-    """Those of them that one client may have; None: no limit."""
+    """Waiting jobs that one client may have, for each priority; None: no limit."""
     batch: int = 1
     """Jobs done together at most."""
 

@@ -9,10 +9,10 @@ trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
 """The identifier of its trace, in hexadecimal, if traces are made."""
 
 client: ContextVar[str | None] = ContextVar("client", default=None)
-"""Who sent it: a key or a network, as limits count them."""
+"""Who sent the request: a key or a network, as limits count them."""
 
 Origin = tuple[str | None, str | None]
-"""Both, to be carried into another process."""
+"""Identifiers of a request and its trace, to be carried into another process."""
 
 
 def origin() -> Origin:

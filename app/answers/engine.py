@@ -22,7 +22,6 @@ from bioqa.app.answers.answering import (
     answer_by_bm25,
     rank_and_select,
     retrieve,
-    scale_of,
 )
 from bioqa.app.answers.context import Origin, origin, set_origin
 from bioqa.app.answers.opening import load_rankers, open_index
@@ -286,7 +285,7 @@ class RankerDescription:
 
 
 def describe(ranker: LoadedRanker) -> RankerDescription:
-    return RankerDescription(ranker.name, ranker.hash, ranker.config, ranker.calibration, scale_of(ranker))
+    return RankerDescription(ranker.name, ranker.hash, ranker.config, ranker.calibration, ranker.scale)
 
 
 Start = Callable[[Settings, Callable[[], None]], LocalEngine]
@@ -297,16 +296,10 @@ def _start_process(
 ) -> Callable[[RankingTask | None], Any]:
     engine = start(settings, configure_logs)
     rankers = engine.open()
-    with_encoder = {ranker.name for ranker in rankers if has_encoder(ranker)}
+    with_encoder = {ranker.name for ranker in rankers if ranker.reads_pieces}
     if not _uses_gpu():
         limit_memory(ENCODER_MEMORY_BYTES if with_encoder else MEMORY_BYTES)
     return partial(_respond, engine, settings, with_encoder)
-
-
-def has_encoder(ranker: Ranker) -> bool:
-    """Whether it may take all cores for seconds, within limits of its own."""
-    # Not in the protocol: a cascade has a budget, other rankers say whether they read word pieces.
-    return bool(getattr(ranker, "reads_pieces", hasattr(ranker, "budget_ms")))
 
 
 def _uses_gpu() -> bool:

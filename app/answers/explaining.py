@@ -18,7 +18,7 @@ from bioqa.models.answers.selection import Calibration, SelectionLimits
 from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 SHOWN_FEATURES = 10
-"""Those with the largest effects."""
+"""Features that are shown: those with the largest effects."""
 
 
 @dataclass(frozen=True, slots=True)

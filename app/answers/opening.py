@@ -6,7 +6,7 @@ Rankers are imported inside functions: torch takes seconds to import, which ``bi
 from pathlib import Path
 
 from bioqa.app.answers import vectors
-from bioqa.app.answers.answering import Answerer, Ranker, read_stored_tokens
+from bioqa.app.answers.answering import Answerer, Ranker
 from bioqa.app.answers.threads import use_threads
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate, Document, Sentence
@@ -85,7 +85,7 @@ def warm_up(ranker: Ranker) -> None:
 def _beside_index(ranker: Ranker, settings: Settings) -> Ranker:
     """The ranker, which reads what is stored beside the index, or will be."""
     if settings.index is not None and not is_url(settings.index):
-        read_stored_tokens(ranker, folder_path(settings.index))
+        ranker.read_stored_tokens(folder_path(settings.index))
     return ranker
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from bioqa.app.answers.answer import Answer
-from bioqa.app.answers.answering import LoadedRanker, Ranker, Retrieved, scale_of
+from bioqa.app.answers.answering import LoadedRanker, Ranker, Retrieved
 from bioqa.app.answers.question import DEFAULT_OPTIONS
 from bioqa.bioasq.domain import Document, Question, Sentence
 from bioqa.bioasq.labels import is_label
@@ -107,7 +107,7 @@ def scored_texts(answer: Answer, ranker: LoadedRanker) -> list[ScoredText]:
     which gives the order alone, and a sentence's is the one that snippets are selected by, without the
     document's share.
     """
-    calibration, scale = (CALIBRATION, SCALE) if answer.degraded else (ranker.calibration, scale_of(ranker))
+    calibration, scale = (CALIBRATION, SCALE) if answer.degraded else (ranker.calibration, ranker.scale)
     return [text for ranked in answer.ranked_documents for text in _score(ranked, calibration, scale)]
 
 

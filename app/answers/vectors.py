@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -60,6 +60,7 @@ LoadEncoder = Callable[[EncoderRecord], QuestionEncoder]
 """Raises BioqaError."""
 
 
+@runtime_checkable
 class ListsPmids(Protocol):
     """What an index in a folder offers beyond ``SearchIndex``."""
 
@@ -73,7 +74,7 @@ class Place:
     words: int | None
     vectors: int | None
     cosine: float | None
-    """That of the vectors of question and document."""
+    """Cosine of the vectors of question and document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +158,13 @@ def find(
 
 def asks_words_alone(index: SearchIndex, retrieval: Retrieval) -> bool:
     """Whether there is nothing to do with vectors: none are wanted, or there are none and nobody insists."""
-    folder: Path | None = getattr(index, "beside", None)
-    has_vectors = folder is not None and any(folder.glob(PATTERN))
+    has_vectors = index.beside is not None and any(index.beside.glob(PATTERN))
     return retrieval == "words" or (retrieval == "both" and not has_vectors)
 
 
 def vectors_of(index: SearchIndex) -> "Vectors | None":
     """The vectors beside an index; None if it has no folder to have any in. One object for each folder."""
-    folder: Path | None = getattr(index, "beside", None)
-    return None if folder is None else vectors_in(folder.resolve())
+    return None if index.beside is None else vectors_in(index.beside.resolve())
 
 
 @cache
@@ -206,13 +205,13 @@ def found_by_both(
     if opened is None:
         return None
     by_words = index.search(sought, size, filters) if words else []
-    known = {candidate.document.pmid: candidate for candidate in by_words}
-    near, documents = _near(index, opened, vectors.question(text, opened), size, filters, known)
-    scores = _scores(index, sought, [pmid for pmid in documents if pmid not in known], filters)
-    candidates = known | {
+    of_words = {candidate.document.pmid: candidate for candidate in by_words}
+    near, documents = _near(index, opened, vectors.question(text, opened), size, filters, of_words)
+    scores = _scores(index, sought, [pmid for pmid in documents if pmid not in of_words], filters)
+    candidates = of_words | {
         pmid: Candidate(document, scores.get(pmid, 0.0))
         for pmid, document in documents.items()
-        if pmid not in known
+        if pmid not in of_words
     }
     places = _places([candidate.document.pmid for candidate in by_words], near)
     best = sorted(places, key=lambda pmid: (-_fuse(places[pmid]), int(pmid)))[:size]
@@ -255,12 +254,11 @@ def _list_pmids(index: SearchIndex, opened: VectorFile, filters: Filters) -> Int
     """The PMIDs of all documents that pass, if these are few; None if all vectors are to be compared."""
     if not filters or index.count(None, filters) > LISTED_SHARE * len(opened):
         return None
-    pmids: Callable[[Filters], Sequence[int]] | None = getattr(index, "pmids", None)
-    return None if pmids is None else np.array(pmids(filters), dtype=np.int64)
+    return np.array(index.pmids(filters), dtype=np.int64) if isinstance(index, ListsPmids) else None
 
 
 def _passing(index: SearchIndex, pmids: Sequence[str], filters: Filters) -> dict[str, Document]:
-    """Those of some documents that the index has and the filters let pass, by PMID."""
+    """The documents with these PMIDs that the index has and the filters let pass, by PMID."""
     if not filters:
         return dict(index.get(pmids))
     documents = {}

@@ -22,6 +22,7 @@ from typing import IO, Any, Generic, TypeVar
 
 from bioqa.system import processes
 from bioqa.system.errors import BioqaError
+from bioqa.system.pauses import pause_after
 
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 30.0
@@ -177,7 +178,7 @@ class Workers(Generic[Task, Result]):
             self.replaced += 1
             self._deaths = 1 if process.age_s > STEADY_S else self._deaths + 1
             self._why = str(error)
-            pause = 0.0 if self._deaths <= 1 else _pause_s(self._deaths - 1)
+            pause = _pause_s(self._deaths - 1)
         log.error("%s; it is replaced%s", error, f" in {pause:.1f} s" if pause else "")
         self._replace(pause)
 
@@ -205,7 +206,7 @@ class Workers(Generic[Task, Result]):
 
 
 def _pause_s(deaths: int) -> float:
-    return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(deaths - 1, 20)))
+    return pause_after(deaths, FIRST_PAUSE_S, LONGEST_PAUSE_S) if deaths else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ async def answer_a_test_set(
     Filters and other options for all questions are parameters of the address. Snippets that are much weaker
     than a question's best are left out, unless weak_snippets or BIOQA_WEAK_SNIPPETS is set.
     """
-    questions = [query.question() for query in testset.questions]
+    questions = [entry.question() for entry in testset.questions]
     _check(questions, service)
     options = query.options(weak_snippets=service.settings.weak_snippets)
     answers = await while_connected(request, service.answer_all(questions, options))

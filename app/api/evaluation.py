@@ -225,17 +225,13 @@ def _editions(given: _Inputs) -> Sequence[int]:
     editions = given.editions()
     if editions is None or editions == "":
         return USUAL_EDITIONS
-    are_editions = isinstance(editions, list) and all(
-        type(edition) is int and edition in EDITIONS for edition in editions
-    )
     if (
-        not are_editions
-        or not isinstance(editions, list)
-        or len(set(editions)) != len(editions)
-        or not editions
+        isinstance(editions, list)
+        and all(type(edition) is int and edition in EDITIONS for edition in editions)
+        and 0 < len(set(editions)) == len(editions)
     ):
-        raise FieldError("editions", f"must be some of {', '.join(map(str, EDITIONS))}, each once")
-    return editions
+        return editions
+    raise FieldError("editions", f"must be some of {', '.join(map(str, EDITIONS))}, each once")
 
 
 Read = TypeVar("Read")

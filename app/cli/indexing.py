@@ -105,9 +105,8 @@ def info(
 
 def _vectors(opened: SearchIndex) -> dict[str, object] | None:
     """What is known of the vectors beside the index; None if there are none."""
-    folder = getattr(opened, "beside", None)
     try:
-        file = None if folder is None else VectorsBeside(folder).current()
+        file = None if opened.beside is None else VectorsBeside(opened.beside).current()
     except VectorsError as error:
         return {"problem": str(error)}
     if file is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bioqa.app.answers.answering import Ranker, scale_of
+from bioqa.app.answers.answering import Ranker
 from bioqa.app.answers.opening import load_ranker, open_index
 from bioqa.app.cli.console import out, print_json, progress, say
 from bioqa.app.cli.options import CandidatesOption, DeviceOption, IndexOption, JsonOption, no_stream
@@ -91,7 +91,7 @@ def reliability(
     """Measure how a ranker's probabilities agree with gold: a diagram, and the expected calibration error."""
     settings = load_settings(index=index, ranker=ranker, candidates=candidates, device=device)
     loaded = load_ranker(settings)
-    scale = scale_of(loaded)
+    scale = loaded.scale
     if scale is None:
         raise BioqaError(f"{ranker}: its scores are no probabilities yet: `bioqa ranker calibrate` it")
     documents, sentences = _judge(loaded, golden, settings)

@@ -190,8 +190,8 @@ async def _option(request: Request, error: Exception) -> Response:
 
 async def _syntax(request: Request, error: Exception) -> Response:
     assert isinstance(error, SyntaxFault)
-    found = FieldProblem(field="body", message=error.message, position=error.position)
-    return problem(422, f"body: {error}", [found])
+    fault = FieldProblem(field="body", message=error.message, position=error.position)
+    return problem(422, f"body: {error}", [fault])
 
 
 async def _gone(request: Request, error: Exception) -> Response:

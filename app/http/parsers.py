@@ -45,7 +45,7 @@ SMALL_BYTES = 65_536
 """Bodies that are no longer go before longer ones."""
 
 MEMORY_BYTES = 400_000_000
-"""That one task may take."""
+"""Memory that one task may take."""
 
 HANGING_S = 15.0
 """Ten times the processor time that a task may take: a process that needs longer hangs."""

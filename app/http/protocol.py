@@ -80,9 +80,9 @@ class Connections:
         self._of_network: Counter[str] = Counter()
         self._open: set[BoundedProtocol] = set()
         self._idle: dict[BoundedProtocol, None] = {}
-        """Those without a whole request, longest idle first."""
+        """Connections without a whole request, the longest idle first."""
         self._unread: dict[BoundedProtocol, None] = {}
-        """Those whose client does not read its response, longest first."""
+        """Connections whose client does not read its response, the longest first."""
 
     def __len__(self) -> int:
         return len(self._open)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 from pydantic.json_schema import SkipJsonSchema
 
 from bioqa.app.answers.answer import Answer, Timings
+from bioqa.app.answers.answer import AnswerDocument as RankedArticle
 from bioqa.app.answers.emptied import LeftOut
 from bioqa.app.answers.facets import Facets
 from bioqa.app.answers.question import (
@@ -364,7 +365,7 @@ def search_answer(
         facts
         | of_question
         | {
-            "documents": [_answer_document(d.document, d.score, include) for d in answer.documents],
+            "documents": [_answer_document(d, include) for d in answer.documents],
             "snippets": [
                 AnswerSnippet(
                     document=s.document.url,
@@ -387,42 +388,39 @@ def search_answer(
     )
 
 
-def _answer_document(document: Document, score: float, include: Collection[str]) -> AnswerDocument:
+def _answer_document(ranked: RankedArticle, include: Collection[str]) -> AnswerDocument:
+    document = ranked.document
     with_text = "abstract" in include
     return AnswerDocument(
-        document=document.url,
-        pmid=document.pmid,
-        title=document.title,
-        published=document.published,
-        score=score,
-        standing=document.metadata.standing.value,
-        notices=notices(document),
-        citation=nlm(document),
+        **_citation(document),
+        score=ranked.score,
         abstract=document.abstract if with_text else None,
         parts=[*document.parts] if with_text else None,
-        metadata=citation_metadata(document.metadata),
     )
 
 
 def stored_document(document: Document) -> StoredDocument:
     return StoredDocument(
-        document=document.url,
-        pmid=document.pmid,
+        **_citation(document),
         version=document.version,
-        title=document.title,
         abstract=document.abstract,
-        published=document.published,
         sentences=[*document.sentences],
         parts=[*document.parts],
-        standing=document.metadata.standing.value,
-        notices=notices(document),
-        citation=nlm(document),
-        metadata=citation_metadata(document.metadata),
     )
 
 
-def notices(document: Document) -> list[Notice]:
-    return [
-        Notice(kind=notice.kind, pmid=notice.pmid or None, source=notice.source, text=notice_text(notice))
-        for notice in shown_notices(document.metadata)
-    ]
+def _citation(document: Document) -> dict[str, Any]:
+    """What answers and looked-up documents say alike."""
+    return {
+        "document": document.url,
+        "pmid": document.pmid,
+        "title": document.title,
+        "published": document.published,
+        "standing": document.metadata.standing.value,
+        "notices": [
+            Notice(kind=notice.kind, pmid=notice.pmid or None, source=notice.source, text=notice_text(notice))
+            for notice in shown_notices(document.metadata)
+        ],
+        "citation": nlm(document),
+        "metadata": citation_metadata(document.metadata),
+    }

@@ -12,14 +12,12 @@ from bioqa.app.jobs import submission
 from bioqa.app.jobs.database import Database, remove_left_ones
 from bioqa.app.jobs.intake import TestSetLimits, content_hash
 from bioqa.app.jobs.records import (
-    EVERYBODY,
     NOBODY,
     BatchJob,
     BatchLimits,
     Entry,
     QuestionFault,
     State,
-    Tally,
     Viewer,
 )
 from bioqa.app.jobs.runner import Runner, concurrency
@@ -47,6 +45,7 @@ class BatchJobs:
             self._database,
             BatchLimits(settings.max_batches, settings.kept_batches, settings.kept_bytes, settings.key_share),
         )
+        self.get, self.page, self.tally = self._store.get, self._store.page, self._store.tally
         service.watched.append(self._database)
         self._runners: list[Runner] = []
 
@@ -119,17 +118,6 @@ class BatchJobs:
         if batch is None:  # removed between the two calls
             return self.submit(taken, ranker, key, viewer, file_name, options)
         return batch, new
-
-    def get(self, identifier: str) -> BatchJob | None:
-        """Return a batch, whoever may see it, or None."""
-        return self._store.get(identifier)
-
-    def page(self, size: int, before: int | None = None, viewer: Viewer = EVERYBODY) -> list[BatchJob]:
-        """Return the batches that the viewer sees, newest first; ``before``: those with a smaller number."""
-        return self._store.page(size, before, viewer)
-
-    def tally(self) -> Tally:
-        return self._store.tally()
 
     def faults(self, batch: BatchJob) -> list[QuestionFault]:
         """Return the questions that failed, in the test set's order."""

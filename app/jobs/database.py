@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from bioqa.app.answers.refusals import BatchesUnavailable, NoRoom
 from bioqa.system.locks import FileLock, LockTaken
+from bioqa.system.stamps import stamp_of
 
 APPLICATION_ID = 0x62696F71  # "bioq"
 FILE_NAME = "batches.sqlite"
@@ -27,13 +28,13 @@ ROOM_NAME = "batches.room"
 TEMPORARY = "bioqa-batches-"
 
 STARTING_S = 10.0
-"""How long is waited for a file that is locked, at the start."""
+"""Wait for a locked file at the start."""
 
 BUSY_S = 2.0
-"""The same later, where a client waits."""
+"""Wait for a locked file later, where a client waits."""
 
 STILL_BUSY_S = 0.1
-"""The same as long as others have waited in vain: threads that all wait would hold up everything else."""
+"""Wait for a locked file where others have just waited in vain: if all threads wait, nothing else is done."""
 
 BROKEN_S = 60.0
 """How long the service is not ready after the file could not be read or written."""
@@ -360,11 +361,8 @@ def _make_private(folder: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        state = path.stat()
-    except OSError:
-        return None
-    return state.st_dev, state.st_ino
+    stamp = stamp_of(path)
+    return None if stamp is None else (stamp.device, stamp.inode)
 
 
 def _connect(path: Path, wait_s: float) -> sqlite3.Connection:

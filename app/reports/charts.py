@@ -113,8 +113,8 @@ class Dot:
     y: float
     deviation: float
     """Length of the bar above and below it."""
-    place: int
-    """Its group's, for its colour."""
+    group: int
+    """Number of its group, from 0, which gives its colour."""
     hollow: bool = False
 
 
@@ -178,11 +178,11 @@ def _label_places(dots: Sequence[tuple[float, float]], labels: Sequence[str]) ->
 def _dot(dot: Dot, placed: Sequence[tuple[float, float]], label: tuple[float, float]) -> str:
     """``placed``: the lower end of its bar, itself, the upper end. ``label``: its middle."""
     (x, low), (_, y), (_, high) = placed
-    fill = "none" if dot.hollow else colour(dot.place)
-    bar = f'<path d="M{x:.1f} {low:.1f}V{high:.1f}" stroke="{colour(dot.place)}" stroke-width="1"/>'
+    fill = "none" if dot.hollow else colour(dot.group)
+    bar = f'<path d="M{x:.1f} {low:.1f}V{high:.1f}" stroke="{colour(dot.group)}" stroke-width="1"/>'
     return (
         f"<g><title>{escape(dot.title)}</title>{bar if dot.deviation else ''}"
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{fill}" stroke="{colour(dot.place)}"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{fill}" stroke="{colour(dot.group)}"/>'
         f'<text x="{label[0]:.1f}" y="{label[1] + 3:.1f}" text-anchor="middle" font-size="9" '
         f'fill="currentColor">{escape(dot.label)}</text></g>'
     )

@@ -100,7 +100,7 @@ def view(comparison: Comparison, questions: int = SHOWN_QUESTIONS) -> Comparison
 
 
 def html_report(comparison: Comparison, title: str, questions: int = SHOWN_QUESTIONS) -> str:
-    """The same bytes for the same comparison: it holds neither times nor versions."""
+    """The report as HTML: the same bytes for the same comparison, as it holds neither times nor versions."""
     template = _templates().get_template("report.html")
     return template.render(
         title=title, comparison=view(comparison, questions), comparison_css=_safe(STYLE.read_text("utf-8"))
@@ -154,20 +154,20 @@ def _measures(comparison: Comparison) -> list[MeasureRow]:
 
 
 def _charts(comparison: Comparison, names: tuple[str, ...]) -> list[Chart]:
-    made: list[Chart] = []
+    drawn: list[Chart] = []
     for kind in KINDS:
-        made += _difference_charts(comparison, kind)
+        drawn += _difference_charts(comparison, kind)
         of_depth = curves(comparison) if kind == "documents" else []
         if of_depth:
             title = f"Precision and recall of the first 1 to {DEPTH} documents"
-            made.append(Chart(title, "", _safe(charts.precision_recall(title, of_depth, names))))
+            drawn.append(Chart(title, "", _safe(charts.precision_recall(title, of_depth, names))))
         for title, groups in (
             (f"By question type: {MAIN[kind]}", by_type(comparison, kind)),
             (f"By number of golden documents: {MAIN[kind]}", by_gold(comparison, kind)),
         ):
             if any(group.means for group in groups):
-                made.append(_chart_groups(title, groups, names))
-    return made
+                drawn.append(_chart_groups(title, groups, names))
+    return drawn
 
 
 def _difference_charts(comparison: Comparison, kind: Kind) -> list[Chart]:

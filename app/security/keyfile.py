@@ -14,6 +14,7 @@ from pathlib import Path
 from bioqa.app.security import keys
 from bioqa.app.security.keys import ApiKey, ApiKeyError
 from bioqa.system.access import keep_access
+from bioqa.system.jsonfile import sync_folder
 from bioqa.system.locks import FileLock
 from bioqa.system.stamps import Stamp, stamp_of
 
@@ -69,8 +70,8 @@ class KeyRing:
             self._refresh()
             if self._refusing:
                 raise KeysUnavailable("the API keys cannot be read")
-            known = self._keys
-        return keys.find(known, secret, self._today())
+            entries = self._keys
+        return keys.find(entries, secret, self._today())
 
     @property
     def trouble(self) -> str | None:
@@ -143,7 +144,7 @@ def read(path: Path) -> tuple[ApiKey, ...]:
 def add(path: Path, key: ApiKey) -> None:
     """Append a key, creating the file if necessary. Raises ApiKeyError, also if the name is taken."""
     with _changing(path) as lines:
-        if any(known.name == key.name for known in keys.parse("".join(lines), str(path))):
+        if any(existing.name == key.name for existing in keys.parse("".join(lines), str(path))):
             raise ApiKeyError(f"{path}: there is a key named {key.name} already; revoke it first")
         if lines and not lines[-1].endswith("\n"):
             lines[-1] += "\n"
@@ -200,11 +201,7 @@ def _replace(path: Path, content: bytes) -> None:
             if error.errno != errno.EBUSY:
                 raise
             _overwrite(path, content)  # mounted alone into a container, so that it cannot be replaced
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 

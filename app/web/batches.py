@@ -22,12 +22,12 @@ Before = Annotated[int | None, Query(ge=1, le=2**53)]
 def the_batches(
     request: Request, batches: CurrentBatches, viewer: CurrentViewer, before: Before = None
 ) -> HTMLResponse:
-    found = api.the_batches(batches, viewer, limit=20, before=before)
+    listed = api.the_batches(batches, viewer, limit=20, before=before)
     return page(
         request,
         "batches.html",
-        batches=found.batches,
-        next=found.next,
+        batches=listed.batches,
+        next=listed.next,
         kept=batches.kept,
         everybodys=viewer.sees_all,
     )

@@ -64,9 +64,9 @@ class Article:
 
 def articles(answer: Answer, first_rank: int = 1) -> list[Article]:
     """Return the answer's documents, best first, with its sentences and the question's words marked."""
-    asked = AskedWords(answer.question.body, *_read_as(answer.reading))
+    words = AskedWords(answer.question.body, *_read_as(answer.reading))
     return [
-        _article(rank, ranked, answer, asked)
+        _article(rank, ranked, answer, words)
         for rank, ranked in enumerate(answer.ranked_documents, start=first_rank)
     ]
 
@@ -92,23 +92,23 @@ class _Marks:
     abstract: Sequence[Mark]
 
 
-def _article(rank: int, ranked: RankedDocument, answer: Answer, asked: AskedWords) -> Article:
+def _article(rank: int, ranked: RankedDocument, answer: Answer, words: AskedWords) -> Article:
     document = ranked.document
     chosen = {snippet.sentence for snippet in answer.snippets if snippet.pmid == document.pmid}
     marks = _Marks(_marks(answer, document, "title"), _marks(answer, document, "abstract"))
     unfolded = shown_spans(document, chosen, ranked.sentence_scores)
-    return _show(document, marks, asked, unfolded, rank, ranked.score)
+    return _show(document, marks, words, unfolded, rank, ranked.score)
 
 
 def _show(
     document: Document,
     marks: _Marks,
-    asked: AskedWords | None,
+    words: AskedWords | None,
     unfolded: Sequence[tuple[int, int]],
     rank: int = 1,
     score: float = 0.0,
 ) -> Article:
-    title, abstract = _set_parts(document, "title", asked), _set_parts(document, "abstract", asked)
+    title, abstract = _set_parts(document, "title", words), _set_parts(document, "abstract", words)
     parts = document.parts or (Part("", 0, len(document.abstract)),)
     return Article(
         rank,
@@ -123,10 +123,10 @@ def _show(
     )
 
 
-def _set_parts(document: Document, section: Section, asked: AskedWords | None) -> list[SetPart]:
-    words = asked.in_text(document.text(section)) if asked else ()
+def _set_parts(document: Document, section: Section, words: AskedWords | None) -> list[SetPart]:
+    emphasised = words.in_text(document.text(section)) if words else ()
     marked = (m for m in document.metadata.markup if m.section == section)
-    return [*words, *(SetPart(m.begin, m.end, m.tag) for m in marked)]
+    return [*emphasised, *(SetPart(m.begin, m.end, m.tag) for m in marked)]
 
 
 def _marks(answer: Answer, document: Document, section: Section) -> list[Mark]:

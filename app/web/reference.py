@@ -22,7 +22,7 @@ async def reference(request: Request) -> HTMLResponse:
 
 
 def operations(description: dict[str, Any]) -> list[Operation]:
-    """Those of an OpenAPI description, for browsers without JavaScript."""
+    """The operations of an OpenAPI description, for browsers without JavaScript."""
     return [
         Operation(method.upper(), path, operation.get("description") or operation["summary"])
         for path, methods in description["paths"].items()

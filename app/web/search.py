@@ -30,10 +30,10 @@ EXAMPLES = (
 
 
 @router.get("/", response_class=HTMLResponse)
-async def search(request: Request, asked: SearchFormQuery, service: CurrentService) -> Response:
-    if asked.q is None:
+async def search(request: Request, form: SearchFormQuery, service: CurrentService) -> Response:
+    if form.q is None:
         return page(request, "start.html", examples=EXAMPLES)
-    answer = await while_connected(request, _answer(asked, asked.q, service))
+    answer = await while_connected(request, _answer(form, form.q, service))
     if (pmid := _named_article(answer)) is not None:
         return _redirection(request, f"/article/{pmid}")
     return page(
@@ -41,47 +41,47 @@ async def search(request: Request, asked: SearchFormQuery, service: CurrentServi
         "answer.html",
         answer=answer,
         remarks=defaultdict(str, {remark.kind: remark.text for remark in remarks(answer)}),
-        articles=articles(answer, asked.offset + 1),
-        form=asked,
+        articles=articles(answer, form.offset + 1),
+        form=form,
         bars=bars(answer.facets.years) if answer.facets else [],
     )
 
 
 @router.get("/counts", response_class=HTMLResponse)
-async def counts(request: Request, asked: SearchFormQuery, service: CurrentService) -> Response:
+async def counts(request: Request, form: SearchFormQuery, service: CurrentService) -> Response:
     """Return the part of the page that counts by year and type, which it fetches when the answer is shown."""
-    if asked.q is None:
+    if form.q is None:
         raise FieldError("q", "is missing")
     # One candidate: nothing is ranked.
-    alone = asked.with_changes(max_documents=1, max_snippets=0, candidates=1, facets=True, offset=0)
-    answer = await while_connected(request, _answer(alone, asked.q, service))
+    alone = form.with_changes(max_documents=1, max_snippets=0, candidates=1, facets=True, offset=0)
+    answer = await while_connected(request, _answer(alone, form.q, service))
     return page(
         request,
         "_counts.html",
         answer=answer,
-        form=asked,
+        form=form,
         bars=bars(answer.facets.years) if answer.facets else [],
     )
 
 
 @router.get("/answer.json")
-async def answer_as_bioasq(request: Request, asked: SearchFormQuery, service: CurrentService) -> JSONResponse:
+async def answer_as_bioasq(request: Request, form: SearchFormQuery, service: CurrentService) -> JSONResponse:
     """Return the answer as a BioASQ submission of one question, with at most ten documents and snippets."""
-    if asked.q is None:
+    if form.q is None:
         raise FieldError("q", "is missing")
-    fitting = asked.with_changes(
-        max_documents=min(asked.max_documents, MOST_DOCUMENTS),
-        max_snippets=min(asked.max_snippets, MOST_SNIPPETS),
+    fitting = form.with_changes(
+        max_documents=min(form.max_documents, MOST_DOCUMENTS),
+        max_snippets=min(form.max_snippets, MOST_SNIPPETS),
     )
-    answer = await while_connected(request, _answer(fitting, asked.q, service))
+    answer = await while_connected(request, _answer(fitting, form.q, service))
     return JSONResponse(submission_dict([answer.response()]))
 
 
-async def _answer(asked: SearchForm, body: str, service: Service) -> Answer:
+async def _answer(form: SearchForm, body: str, service: Service) -> Answer:
     check_length(body, "q", service)
     # An id like BioASQ's, 24 hexadecimal digits; the same question always gets the same one.
     identifier = hashlib.sha256(body.strip().encode()).hexdigest()[:24]
-    return await service.answer(Question(identifier, body.strip()), asked, ranker=asked.ranker)
+    return await service.answer(Question(identifier, body.strip()), form, ranker=form.ranker)
 
 
 def _named_article(answer: Answer) -> str | None:

@@ -123,7 +123,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def has_lone_surrogate(text: str) -> bool:
@@ -155,7 +155,7 @@ def show(value: object) -> str:
     return "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a rename in the folder durable: without it, a power cut may undo the rename."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

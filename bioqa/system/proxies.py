@@ -22,17 +22,17 @@ def proxy_of(url: str) -> str | None:
     if is_local(name) or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
     proxies = getproxies()
-    found = proxies.get(parts.scheme) or proxies.get("all")
-    if not found:
+    setting = proxies.get(parts.scheme) or proxies.get("all")
+    if not setting:
         return None
-    proxy = found if "://" in found else f"http://{found}"
+    proxy = setting if "://" in setting else f"http://{setting}"
     try:
         usable = bool(urlsplit(proxy).hostname) and urlsplit(proxy).port != 0
     except ValueError:
         usable = False
     if not usable:
         raise BioqaError(
-            f"{parts.scheme.upper()}_PROXY or ALL_PROXY holds {hide_secret(found)!r}, which is no proxy's "
+            f"{parts.scheme.upper()}_PROXY or ALL_PROXY holds {hide_secret(setting)!r}, which is no proxy's "
             "address: http://host:3128 is expected; NO_PROXY names hosts that are asked directly"
         )
     return proxy

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from bioqa.bioasq.domain import Candidate, Document
@@ -64,6 +65,11 @@ class SearchIndex(Protocol):
     @property
     def name(self) -> str:
         """Name of the index that answers come from. It changes when an alias is moved."""
+        ...
+
+    @property
+    def beside(self) -> Path | None:
+        """The folder for files beside the index, such as its vectors; None for an index on a server."""
         ...
 
     def apply(self, events: Iterable[Event]) -> Applied:

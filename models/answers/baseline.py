@@ -75,6 +75,8 @@ def sentence_bm25(
 class Bm25Ranker:
     """Ranks like ``bioqa.models.reranker.Reranker``; thread-safe as that is."""
 
+    reads_pieces = False
+
     def __init__(
         self,
         vocabulary: Vocabulary,

@@ -130,6 +130,8 @@ class TunedCascade:
 class Cascade:
     """Ranks like ``bioqa.models.reranker.Reranker``; thread-safe as that is."""
 
+    reads_pieces = True
+
     def __init__(
         self,
         first: Reranker,

@@ -57,6 +57,8 @@ class TellingRanker(LexicalRanker):
 class DeadlyIndex:
     """Ends its process, as a truncated segment does."""
 
+    beside = None
+
     def read(self, *_: object) -> None:
         os.kill(os.getpid(), signal.SIGBUS)
 

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.models.answers.ranking import RankedDocument, Ranking
+from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration
 
 
@@ -17,6 +19,7 @@ class LexicalRanker:
     hash = "00" * 32
     calibration = Calibration(4.0, -1.0, 0.5)
     config: Mapping[str, Any] = {"settings": {"ranker": "lexical"}}
+    scale: Scale | None = None
     reads_pieces = False
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
@@ -30,6 +33,9 @@ class LexicalRanker:
         asked = _words(question)
         shares = [_share(asked, _words(f"{each.title} {each.abstract}")) for each in documents]
         return [Candidate(*pair) for pair in zip(documents, shares, strict=True)]
+
+    def read_stored_tokens(self, folder: Path) -> None:
+        """It keeps no tokens."""
 
     def _ranked(self, asked: set[str], candidate: Candidate) -> RankedDocument:
         document = candidate.document

@@ -83,6 +83,8 @@ RANK_OF_TOMBSTONES = 4095
 class ElasticIndex:
     """``SearchIndex`` for an index of a server. Threads may search concurrently; one at a time may write."""
 
+    beside = None
+
     def __init__(
         self, client: Elasticsearch, address: IndexAddress, indices: Mapping[str, Any], patience_s: float
     ) -> None:

@@ -83,7 +83,7 @@ class TantivyIndex:
     ) -> None:
         """``links``: the folder in which ``index`` was opened, if it is not ``folder``. ``beside``: the one
         with the files beside the index, if it is another one."""
-        self.beside = beside or folder.path
+        self.beside: Path = beside or folder.path
         """The folder with what `bioqa synonyms` and `bioqa tokens` make."""
         self._folder = folder
         self._index = index

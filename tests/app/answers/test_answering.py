@@ -185,6 +185,7 @@ def test_long_questions_of_a_test_set_are_answered_as_they_are_alone(answerer: A
 
 class AwayIndex:
     name = "away"
+    beside = None
 
     def __init__(self, error: Exception) -> None:
         self.error = error

@@ -11,7 +11,6 @@ import torch
 
 from bioqa.app import settings as settings_module
 from bioqa.app.answers import threads
-from bioqa.app.answers.answering import scale_of
 from bioqa.app.answers.opening import load_ranker, load_rankers, warm_up
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Candidate
@@ -74,7 +73,7 @@ def test_the_baseline_is_a_ranker_like_any_other(tmp_path: Path) -> None:
     bundled, copy = load_rankers(Settings(ranker="bm25", rankers=str(copied)))
     assert (bundled.name, copy.name) == ("bm25", "copied")
     assert bundled.hash == copy.hash
-    assert scale_of(bundled) == scale_of(copy) is not None
+    assert bundled.scale == copy.scale is not None
 
 
 def test_the_baseline_is_loaded_without_torch() -> None:

@@ -79,7 +79,7 @@ def test_all_scores_of_the_samples_questions_are_equal(
     command("tokens", "--index", index)
     for name in ("soft", "jpdrmm", "bm25"):
         without, with_tokens = bioqa.load_ranker(name), bioqa.load_ranker(name)
-        with_tokens.read_stored_tokens(index)  # type: ignore[attr-defined]
+        with_tokens.read_stored_tokens(index)
         with TantivyIndex.open(index) as opened:
             for question in json.loads((SAMPLE / "questions.json").read_text())["questions"]:
                 candidates = opened.search(question["body"], 100)
