@@ -140,11 +140,11 @@ def _ranker(ranker: Any) -> Ranker:
         return default_ranker()
     if isinstance(ranker, str | Path):
         return _load_once(str(ranker))
-    if not isinstance(ranker, Ranker):
+    if not hasattr(ranker, "rank") or not hasattr(ranker, "read_stored_tokens"):
         raise BioqaError(
             f"ranker: must be a ranker, or the name or folder of one, not {shorten(repr(ranker))}"
         )
-    return ranker
+    return cast("Ranker", ranker)
 
 
 @lru_cache(maxsize=8)

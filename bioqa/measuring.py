@@ -124,8 +124,8 @@ def validate(
         data = read_json(submission)
     else:
         data = files.submission_dict(_responses(submission))
-    answered = files.read_testset(testset) if isinstance(testset, str | Path) else testset
-    return validation.validate(data, answered)
+    questions = files.read_testset(testset) if isinstance(testset, str | Path) else testset
+    return validation.validate(data, questions)
 
 
 def write_submission(path: str | Path, answers: Iterable[Answer | Response]) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.answers.emptied import LeftOut, without_each
@@ -66,7 +66,6 @@ class LoadedRanker(Protocol):
         ...
 
 
-@runtime_checkable
 class Ranker(LoadedRanker, Protocol):
     """A loaded checkpoint, as ``bioqa.models.reranker.Reranker`` and the cascade are."""
 
@@ -454,10 +453,10 @@ class Answerer:
             results = self._find_all(questions, queries, options, filters)
             retrieved = [
                 replace(
-                    _take_results(self.index, question, options, filters, own.candidates, query),
-                    by_words=own.problem,
+                    _take_results(self.index, question, options, filters, result.candidates, query),
+                    by_words=result.problem,
                 )
-                for question, own, query in zip(questions, results, queries, strict=True)
+                for question, result, query in zip(questions, results, queries, strict=True)
             ]
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)
         for question_retrieved in retrieved:
@@ -469,7 +468,7 @@ class Answerer:
         if asks_words_alone(self.index, options.found_by):
             # In as few requests as a server allows.
             wordings = [query.wording for query in queries]
-            return [FoundCandidates(own) for own in self.index.search_many(wordings, _most(options), filters)]
+            return [*map(FoundCandidates, self.index.search_many(wordings, _most(options), filters))]
         return [
             _candidates(self.index, query, question.body, options, filters)
             for question, query in zip(questions, queries, strict=True)

@@ -39,7 +39,7 @@ def without_each(index: SearchIndex, words: str | Wording | None, filters: Filte
         LeftOut(name, str(condition), index.count(words, _all_but(position, [part for _, part in parts])))
         for position, (name, condition) in enumerate(parts)
     ]
-    return tuple(sorted(left_out, key=lambda filter: -filter.documents))
+    return tuple(sorted(left_out, key=lambda part: -part.documents))
 
 
 def _all_but(position: int, conditions: Sequence[Condition]) -> Filters:

@@ -236,8 +236,8 @@ def rank_or_degrade(
             log.warning("%d questions could not be ranked together: %r", len(retrieved), error)
             return [
                 answer
-                for result in retrieved
-                for answer in rank_or_degrade(ranker, [result], allow_degraded=allow_degraded)
+                for question in retrieved
+                for answer in rank_or_degrade(ranker, [question], allow_degraded=allow_degraded)
             ]
         log.exception("the ranker %s failed", ranker.name)
     failure = f"the ranker {ranker.name} failed"

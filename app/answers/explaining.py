@@ -70,7 +70,7 @@ class Explanation:
         return dict(TypeAdapter(Explanation).dump_python(self, mode="json"))
 
 
-class Asked(Protocol):
+class QuestionWithCandidates(Protocol):
     """A question with its candidates: ``bioqa.app.answers.answering.Retrieved``."""
 
     @property
@@ -91,7 +91,7 @@ def explain_retrieval(
     this_one = NO_FILTERS.restrict(HasPmid(int(pmid)))
     parts = [*_parts(Words(sought) if isinstance(sought, str) else sought)]
     whole, *of_parts = index.search_many([sought, *parts], 1, this_one)
-    scored = [Term(_write(part), hits[0].score) for part, hits in zip(parts, of_parts, strict=True) if hits]
+    scored = [Term(_text(part), hits[0].score) for part, hits in zip(parts, of_parts, strict=True) if hits]
     places = [candidate.document.pmid for candidate in candidates]
     rank = places.index(pmid) + 1 if pmid in places else None
     passes = index.count(None, filters.restrict(HasPmid(int(pmid)))) > 0
@@ -115,11 +115,11 @@ def explain_retrieval(
 def explain(
     ranker: Any,
     retrieval: RetrievalExplanation,
-    retrieved: Asked,
+    retrieved: QuestionWithCandidates,
     calibration: Calibration,
     limits: SelectionLimits,
 ) -> Explanation:
-    """``asked``: the question and its candidates, the article among them if the index has it."""
+    """``retrieved``: the question and its candidates, the article among them if the index has it."""
     question, candidates = retrieved.item
     position = next(
         (i for i, candidate in enumerate(candidates) if candidate.document.pmid == retrieval.pmid), None
@@ -131,8 +131,8 @@ def explain(
 
     of_ranker, ranking = explain_ranking(ranker, question, candidates, position, limits.documents)
     # Of the articles as they are, not as the ranker read them: their sentences have other offsets.
-    pmids = retrieved.of_candidates(ranking)
-    selection = explain_selection(pmids, retrieval.pmid, calibration, limits)
+    as_indexed = retrieved.of_candidates(ranking)
+    selection = explain_selection(as_indexed, retrieval.pmid, calibration, limits)
     return Explanation(retrieval, of_ranker, selection, tuple(_list_needs(retrieval, of_ranker, selection)))
 
 
@@ -149,7 +149,7 @@ def _parts(wording: Wording, weight: float = 1.0) -> Iterator[Wording]:
             yield Best(ways, weight)
 
 
-def _write(part: Wording) -> str:
+def _text(part: Wording) -> str:
     return " / ".join(dict.fromkeys(texts(part))).strip("?.,;:!")
 
 

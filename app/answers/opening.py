@@ -57,13 +57,15 @@ def load_rankers(settings: Settings, processes: int = 1) -> list[Ranker]:
 
     Raises BioqaError, naming what is wrong with a checkpoint or the device, or two rankers of one name.
     """
-    places = [settings.ranker, *filter(None, map(str.strip, (settings.rankers or "").split(",")))]
+    locations = [settings.ranker, *filter(None, map(str.strip, (settings.rankers or "").split(",")))]
     loaded: dict[str, Ranker] = {}
-    for position in places:
-        name = Path(position).name
+    for location in locations:
+        name = Path(location).name
         if name in loaded:
-            raise BioqaError(f"rankers are served by name, but two of {', '.join(places)} are called {name}")
-        loaded[name] = _beside_index(_load(position, settings, processes), settings)
+            raise BioqaError(
+                f"rankers are served by name, but two of {', '.join(locations)} are called {name}"
+            )
+        loaded[name] = _beside_index(_load(location, settings, processes), settings)
         warm_up(loaded[name])
     if settings.index is not None and not is_url(settings.index):
         vectors.warm_up(folder_path(settings.index))

@@ -142,15 +142,15 @@ def find(
     problem = None
     if vectors is not None:
         try:
-            documents = found_by_both(
+            candidates = found_by_both(
                 index, vectors, sought, text, size, filters, words=retrieval != "vectors"
             )
         except VectorsError as error:
             problem = str(error)
             log.warning("%s; candidates are found by words alone", problem)
         else:
-            if documents is not None:
-                return documents
+            if candidates is not None:
+                return candidates
     if retrieval == "vectors" and problem is None:
         problem = f"the index {index.name} has no vectors: run `bioqa vectors`"
     return FoundCandidates(index.search(sought, size, filters), problem=problem)
@@ -284,19 +284,17 @@ def _restrict(filters: Filters, pmids: Sequence[str]) -> Filters:
 
 
 def _places(by_words: Sequence[str], near: Sequence[Near]) -> dict[str, Place]:
-    words = {pmid: position for position, pmid in enumerate(by_words, start=1)}
-    vectors = {
-        neighbour.pmid: (position, neighbour.cosine) for position, neighbour in enumerate(near, start=1)
-    }
+    words = {pmid: rank for rank, pmid in enumerate(by_words, start=1)}
+    vectors = {neighbour.pmid: (rank, neighbour.cosine) for rank, neighbour in enumerate(near, start=1)}
     return {
         pmid: Place(words.get(pmid), *vectors.get(pmid, (None, None)))
         for pmid in dict.fromkeys([*words, *vectors])
     }
 
 
-def _fuse(rank: Place) -> float:
-    words = 0.0 if rank.words is None else (1 - WEIGHT_OF_VECTORS) / (RANK_CONSTANT + rank.words)
-    vectors = 0.0 if rank.vectors is None else WEIGHT_OF_VECTORS / (RANK_CONSTANT + rank.vectors)
+def _fuse(ranks: Place) -> float:
+    words = 0.0 if ranks.words is None else (1 - WEIGHT_OF_VECTORS) / (RANK_CONSTANT + ranks.words)
+    vectors = 0.0 if ranks.vectors is None else WEIGHT_OF_VECTORS / (RANK_CONSTANT + ranks.vectors)
     return words + vectors
 
 
@@ -310,5 +308,5 @@ def load_encoder(record: EncoderRecord, *, device: str = "cpu") -> QuestionEncod
         settings = VectorSettings(**record.settings)
     except TypeError as error:
         raise BioqaError(f"settings of the encoder {record.name} cannot be read: {error}") from error
-    rank = str(bundled.vector_encoder(record.name))
-    return VectorEncoder.load(rank, settings, device=device, title=record.name)
+    folder = str(bundled.vector_encoder(record.name))
+    return VectorEncoder.load(folder, settings, device=device, title=record.name)

@@ -191,12 +191,12 @@ def _compare(golden: Golden, answers: Mapping[str, tuple[str, Golden]], edition:
 
 def unique_names(names: Mapping[str, str]) -> dict[str, str]:
     """Names of systems by field: a file's up to its first dot, with a number where it is another's too."""
-    comparison: dict[str, str] = {}
+    unique: dict[str, str] = {}
     for field, full in names.items():
         name = full.partition(".")[0].strip() or field
-        same = sum(other == name or other.startswith(f"{name} (") for other in comparison.values())
-        comparison[field] = f"{name} ({same + 1})" if same else name
-    return comparison
+        same = sum(other == name or other.startswith(f"{name} (") for other in unique.values())
+        unique[field] = f"{name} ({same + 1})" if same else name
+    return unique
 
 
 def _edition(value: object) -> int:

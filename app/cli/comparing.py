@@ -82,16 +82,16 @@ def _print(comparison: Comparison, questions: int, *, per_question: bool, csv: b
         print_file(csv_rows(comparison.question_rows() if per_question else comparison.rows()))
     else:
         blocks = [text_table(comparison), "\n".join(remarks(comparison))]
-        places = range(len(comparison.golden)) if per_question else comparison.most_different(questions)
-        if places:
+        positions = range(len(comparison.golden)) if per_question else comparison.most_different(questions)
+        if positions:
             title = "All questions" if per_question else "Questions that differ most"
-            blocks.append(f"{title}: AP of documents, F1 of snippets\n\n{_questions(comparison, places)}")
+            blocks.append(f"{title}: AP of documents, F1 of snippets\n\n{_questions(comparison, positions)}")
         echo("\n\n".join(blocks))
 
 
-def _questions(comparison: Comparison, places: Sequence[int]) -> str:
+def _questions(comparison: Comparison, positions: Sequence[int]) -> str:
     lines = [["id", *(system.name for system in comparison.systems), "question"]]
-    for position in places:
+    for position in positions:
         question = comparison.golden[position].question
         values = [_values(system, position) for system in comparison.systems]
         lines.append([question.id, *values, " ".join(question.body.split())])

@@ -113,8 +113,8 @@ def reliability(
         return
     for name, figures in reliability.items():
         out.print(f"{loaded.name}, {name}: expected calibration error {figures.error:.4f}")
-        for every in figures.bins:
-            out.print(f"  {every.count:6} at {every.predicted:.3f}: {every.observed:.3f} relevant")
+        for bin in figures.bins:
+            out.print(f"  {bin.count:6} at {bin.predicted:.3f}: {bin.observed:.3f} relevant")
 
 
 @rankers.command()
@@ -136,7 +136,7 @@ def tune(
     if folder is None:
         raise BioqaError(f"{ranker}: not a cascade, so it has no budget that could be tuned")
     stored = cascade_files.load(folder, device="cpu", as_stored=True)
-    sample = _sample_asked()
+    sample = _sample_questions()
     counts = {settings.threads(encoder=True, processes=n) for n in (1, settings.ranking_processes)}
     for threads in sorted(counts):
         torch.set_num_threads(threads)
@@ -150,7 +150,7 @@ def tune(
     say(f"kept in {path}")
 
 
-def _sample_asked() -> list[tuple[str, list[Candidate]]]:
+def _sample_questions() -> list[tuple[str, list[Candidate]]]:
     """Questions of the bundled sample with all of its citations as candidates."""
     sample = files("bioqa.app") / "sample"
     with as_file(sample / "medline.xml") as citations, as_file(sample / "questions.json") as questions:

@@ -93,8 +93,8 @@ def _questions(testset: Path | None) -> Sequence[Question] | None:
     return None if testset is None else read_testset(testset)
 
 
-def _empty(documents: Iterable[Sequence[str]]) -> int:
-    return sum(not document for document in documents)
+def _empty(lists: Iterable[Sequence[str]]) -> int:
+    return sum(not documents for documents in lists)
 
 
 def _say_other_forms(path: Path, read: Golden) -> None:

@@ -166,9 +166,9 @@ def _label_places(dots: Sequence[tuple[float, float]], labels: Sequence[str]) ->
             )
         ]
         free = (
-            position
-            for position in around
-            if all(abs(position[0] - a) >= half + width or abs(position[1] - b) >= 8 for a, b, width in taken)
+            (x, y)
+            for x, y in around
+            if all(abs(x - a) >= half + width or abs(y - b) >= 8 for a, b, width in taken)
         )
         chosen.append(next(free, around[0]))
         taken.append((*chosen[-1], half))
@@ -197,4 +197,4 @@ def _powers(values: Sequence[float]) -> range:
 def _tenths(values: Sequence[float]) -> list[float]:
     """Multiples of .1 around the values."""
     low, high = floor(10 * min(values, default=0.0)), ceil(10 * max(values, default=1.0))
-    return [position / 10 for position in range(low, max(high, low + 1) + 1)]
+    return [tenth / 10 for tenth in range(low, max(high, low + 1) + 1)]

@@ -20,9 +20,9 @@ def shown_spans(document: Document, chosen: Collection[Sentence], scores: Sequen
     sentences = [sentence for sentence in document.sentences if sentence.section == "abstract"]
     if len(document.abstract) <= SHORT or not sentences:
         return whole
-    places = [position for position, sentence in enumerate(sentences) if sentence in chosen]
-    if places:
-        near = {near for position in places for near in (position - 1, position, position + 1)}
+    positions = [position for position, sentence in enumerate(sentences) if sentence in chosen]
+    if positions:
+        near = {near for position in positions for near in (position - 1, position, position + 1)}
     else:
         # The scores are in the order of the document's sentences, those of the title first.
         own = scores[-len(sentences) :] if len(scores) == len(document.sentences) else ()

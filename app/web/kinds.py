@@ -17,9 +17,9 @@ def kinds(metadata: Metadata) -> list[str]:
     """Return the publication types to show beside a title: the telling ones first, three at most."""
     said = {WORDS[metadata.standing]}
     types = [
-        fromkey
-        for fromkey in dict.fromkeys(metadata.types)
-        if fromkey not in _SILENT and fromkey not in said and not fromkey.startswith("Research Support")
+        kind
+        for kind in dict.fromkeys(metadata.types)
+        if kind not in _SILENT and kind not in said and not kind.startswith("Research Support")
     ]
     telling = [kind for kind in TELLING if kind in types]
-    return [*telling, *(type_ for type_ in types if type_ not in TELLING)][:_MOST]
+    return [*telling, *(kind for kind in types if kind not in TELLING)][:_MOST]

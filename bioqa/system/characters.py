@@ -104,8 +104,8 @@ def strings_otherwise(text: str) -> str:
     by spaces; usually empty."""
     if text.isascii() or not _OTHERWISE.search(text):
         return ""
-    match = [m.group() for m in _STRING.finditer(text) if _OTHERWISE.search(m.group())]
-    return " ".join(filter(None, map(normalise, match)))
+    strings = [m.group() for m in _STRING.finditer(text) if _OTHERWISE.search(m.group())]
+    return " ".join(filter(None, map(normalise, strings)))
 
 
 def in_other_forms() -> Iterator[tuple[str, str]]:
@@ -119,9 +119,9 @@ def in_other_forms() -> Iterator[tuple[str, str]]:
         *range(0x2100, 0x2180),
     ):
         character = chr(code)
-        parts = normalise(character)
-        if parts != character and parts.strip() and parts.isalnum():
-            yield character, parts
+        usual = normalise(character)
+        if usual != character and usual.strip() and usual.isalnum():
+            yield character, usual
 
 
 GREEK = {

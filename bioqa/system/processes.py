@@ -107,7 +107,7 @@ def receive(stream: IO[bytes]) -> Any:
 
 
 def receive_packed(stream: IO[bytes]) -> bytes:
-    """A message that is still to be ``unpack``. Raises EOFError as ``receive`` does."""
+    """A message, for ``unpack``. Raises EOFError as ``receive`` does."""
     (length,) = _LENGTH.unpack(_exactly(_LENGTH.size, stream))
     return _exactly(length, stream)
 
