@@ -178,10 +178,10 @@ class LocalEngine:
             else:
                 outcomes[position] = retrieved
         for (name, plainly), questions in waiting.items():
-            for places in self._groups(questions):
-                group = [questions[position] for position in places]
+            for positions in self._groups(questions):
+                group = [questions[position] for position in positions]
                 answers = self._rank(self._rankers[name], group, plainly)
-                outcomes.update(zip(places, answers, strict=True))
+                outcomes.update(zip(positions, answers, strict=True))
         return [outcomes[position] for position in range(len(tasks))]
 
     def _retrieve(self, task: RankingTask) -> Retrieved | Exception:
@@ -193,7 +193,7 @@ class LocalEngine:
             return error
 
     def _groups(self, questions: Mapping[int, Retrieved]) -> Iterator[list[int]]:
-        """Places of questions whose sentences together are within the limit."""
+        """Positions of questions whose sentences together are within the limit."""
         group: list[int] = []
         size = 0
         for position, retrieved in questions.items():
