@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from bioqa.app.answers import supervision
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.refusals import BatchesUnavailable, QueueFull, TimedOut
 from bioqa.app.jobs import runner
@@ -435,6 +436,7 @@ class Panic(BaseException):
 def test_a_runner_that_fails_is_seen_and_goes_on(
     tmp_path: Path, open_index: Callable[[], SearchIndex], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(supervision, "FIRST_PAUSE_S", 3.0)  # long enough to be seen on a busy machine
     with serving(tmp_path, Gate(99), open_index) as client:
         store = client.app.state.batches._store  # type: ignore[attr-defined]
         real, panics = store.list_unfinished, [Panic("index out of bounds")]
