@@ -203,9 +203,7 @@ def _edition(value: object) -> int:
     """Read an edition: a number in JSON, its text in a form."""
     if value is None or value == "":
         return LATEST
-    editions: dict[object, int] = {edition: edition for edition in EDITIONS} | {
-        str(edition): edition for edition in EDITIONS
-    }
-    if isinstance(value, bool | float) or not isinstance(value, int | str) or value not in editions:
+    editions = {str(edition): edition for edition in EDITIONS}
+    if isinstance(value, bool) or not isinstance(value, int | str) or str(value) not in editions:
         raise FieldError("edition", f"must be one of {', '.join(map(str, EDITIONS))}")
-    return editions[value]
+    return editions[str(value)]

@@ -33,7 +33,7 @@ EXAMPLES = (
 async def search(request: Request, form: SearchFormQuery, service: CurrentService) -> Response:
     if form.q is None:
         return page(request, "start.html", examples=EXAMPLES)
-    answer = await while_connected(request, _answer(form, form.q, service))
+    answer = await while_connected(request, _answer(form, service))
     if (pmid := _named_article(answer)) is not None:
         return _redirection(request, f"/article/{pmid}")
     return page(
@@ -50,11 +50,9 @@ async def search(request: Request, form: SearchFormQuery, service: CurrentServic
 @router.get("/counts", response_class=HTMLResponse)
 async def counts(request: Request, form: SearchFormQuery, service: CurrentService) -> Response:
     """Return the part of the page that counts by year and type, which it fetches when the answer is shown."""
-    if form.q is None:
-        raise FieldError("q", "is missing")
     # One candidate: nothing is ranked.
     alone = form.with_changes(max_documents=1, max_snippets=0, candidates=1, facets=True, offset=0)
-    answer = await while_connected(request, _answer(alone, form.q, service))
+    answer = await while_connected(request, _answer(alone, service))
     return page(
         request,
         "_counts.html",
@@ -67,21 +65,22 @@ async def counts(request: Request, form: SearchFormQuery, service: CurrentServic
 @router.get("/answer.json")
 async def answer_as_bioasq(request: Request, form: SearchFormQuery, service: CurrentService) -> JSONResponse:
     """Return the answer as a BioASQ submission of one question, with at most ten documents and snippets."""
-    if form.q is None:
-        raise FieldError("q", "is missing")
     fitting = form.with_changes(
         max_documents=min(form.max_documents, MOST_DOCUMENTS),
         max_snippets=min(form.max_snippets, MOST_SNIPPETS),
     )
-    answer = await while_connected(request, _answer(fitting, form.q, service))
+    answer = await while_connected(request, _answer(fitting, service))
     return JSONResponse(submission_dict([answer.response()]))
 
 
-async def _answer(form: SearchForm, body: str, service: Service) -> Answer:
-    check_length(body, "q", service)
+async def _answer(form: SearchForm, service: Service) -> Answer:
+    if form.q is None:
+        raise FieldError("q", "is missing")
+    check_length(form.q, "q", service)
+    body = form.q.strip()
     # An id like BioASQ's, 24 hexadecimal digits; the same question always gets the same one.
-    identifier = hashlib.sha256(body.strip().encode()).hexdigest()[:24]
-    return await service.answer(Question(identifier, body.strip()), form, ranker=form.ranker)
+    identifier = hashlib.sha256(body.encode()).hexdigest()[:24]
+    return await service.answer(Question(identifier, body), form, ranker=form.ranker)
 
 
 def _named_article(answer: Answer) -> str | None:
