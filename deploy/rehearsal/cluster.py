@@ -176,6 +176,8 @@ def _hosts(report: Report, project: Project) -> None:
             ready = [project.health(replica) for replica in ("bioqa-1", "bioqa-2")]
             facts.append(f"replicas {' and '.join(ready)}")
             wait(lambda: green(project), 240, "green")
+            if load.failed:
+                raise ValueError("some failed")
 
 
 def _updates(report: Report, project: Project, source: Path, citations: int) -> None:
@@ -196,6 +198,7 @@ def _updates(report: Report, project: Project, source: Path, citations: int) -> 
                 time.sleep(14)
                 run("docker", "kill", "--signal", "KILL", "rehearsal-update")
                 process.communicate(timeout=60)
+            facts.append(f"killed, exit code {process.returncode}")
             run("docker", "rm", "--force", "rehearsal-update")
             begun = time.monotonic()
             tries = 0
