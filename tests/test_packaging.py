@@ -180,6 +180,31 @@ def test_a_source_distribution_builds_the_same_wheel(checkout: Path, wheel: Path
     assert [name for name in first if first[name] != again[name]] == []
 
 
+@pytest.fixture
+def without_links(checkout: Path, tmp_path: Path) -> Path:
+    """As a ZIP file, or a clone on Windows, is unpacked: a link is a file that holds where it led to."""
+    folder = tmp_path / "without-links"
+    shutil.copytree(checkout, folder, symlinks=True)
+    for name in ROOMS:
+        link = folder / "bioqa" / name
+        target = str(link.readlink())
+        link.unlink()
+        link.write_text(target)
+    return folder
+
+
+def test_where_links_were_lost_the_folders_are_packaged(
+    without_links: Path, wheel: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "wheel").mkdir()
+    (tmp_path / "again").mkdir()
+    built = build_wheel(without_links, tmp_path / "wheel")
+    assert files(built).keys() == files(wheel).keys()
+    build = f"from setuptools import build_meta; print(build_meta.build_sdist({str(tmp_path)!r}))"
+    archive = run(sys.executable, "-c", build, cwd=without_links).splitlines()[-1]
+    assert files(build_wheel(tmp_path / archive, tmp_path / "again")).keys() == files(wheel).keys()
+
+
 def test_a_release_has_no_commit(checkout: Path, tmp_path: Path) -> None:
     released = tmp_path / "released"
     shutil.copytree(checkout, released, symlinks=True)

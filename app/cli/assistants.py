@@ -5,6 +5,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from functools import partial
+from importlib import metadata
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -62,10 +63,10 @@ def mcp(
 
     try:
         from bioqa.app.mcp.server import create_server
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "httpx2"):
+    except ImportError as error:
+        if (package := (error.name or "").partition(".")[0]) not in ("mcp", "mcp_types", "httpx2"):
             raise
-        raise BioqaError(f"`bioqa mcp` needs packages that are not installed: {INSTALL}") from error
+        raise BioqaError(f"`bioqa mcp` needs {_lacking(package)}: {INSTALL}") from error
     settings = load_settings(
         index=index,
         ranker=ranker,
@@ -83,6 +84,16 @@ def mcp(
             _serve(server, settings, sockets)
         else:
             server.run("stdio")
+
+
+def _lacking(package: str) -> str:
+    """What is wrong with a package that could not be imported."""
+    # Version 1 of mcp has no mcp_types.
+    name = "mcp" if package == "mcp_types" else package
+    try:
+        return f"packages of other versions than are installed (of {name} {metadata.version(name)})"
+    except metadata.PackageNotFoundError:
+        return "packages that are not installed"
 
 
 def _listening(settings: Settings, stack: contextlib.ExitStack) -> list[socket.socket]:

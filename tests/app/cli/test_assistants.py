@@ -7,7 +7,9 @@ import subprocess
 import sys
 import threading
 import time
+from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 
 import httpx2
 import pytest
@@ -107,9 +109,28 @@ def test_without_an_index_or_the_package_the_command_says_so(
     assert (result.code, "no index is named" in result.err) == (2, True)
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     monkeypatch.delitem(sys.modules, "bioqa.app.mcp.server", raising=False)
+    monkeypatch.setattr(metadata, "version", lambda name: no_version(name))
     result = command("mcp", "--index", "x")
     assert (result.code, result.out) == (2, "")
     assert f"needs packages that are not installed: {INSTALL}" in result.err
+
+
+def no_version(name: str) -> str:
+    raise metadata.PackageNotFoundError(name)
+
+
+@pytest.mark.parametrize("lacking", [{"mcp.server": ModuleType("mcp.server")}, {"mcp_types": None}])
+def test_another_major_version_of_the_package_is_named(
+    command: Run, monkeypatch: pytest.MonkeyPatch, lacking: dict[str, ModuleType | None]
+) -> None:
+    for name, module in lacking.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.delitem(sys.modules, "bioqa.app.mcp.server", raising=False)
+    monkeypatch.setattr(metadata, "version", lambda name: "1.30.0")
+    result = command("mcp", "--index", "x")
+    assert (result.code, result.out) == (2, "")
+    assert "needs packages of other versions than are installed (of mcp 1.30.0): " in result.err
+    assert INSTALL in result.err
 
 
 def test_a_port_that_is_taken_is_an_error(command: Run, index_folder: Path) -> None:
