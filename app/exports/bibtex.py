@@ -48,7 +48,7 @@ def _fields(document: Document) -> Iterator[tuple[str, str]]:
     yield "month", _month(metadata.published)
     yield "note", _brace(_tex(statement(metadata)))
     yield "abstract", _brace(_tex(document.abstract))
-    yield "keywords", _brace(_tex(", ".join(subjects(metadata))))
+    yield "keywords", _brace(_tex("; ".join(map(_keyword, subjects(metadata)))))
     yield "language", _brace(_tex(", ".join(metadata.languages)))
     yield "issn", _brace(_tex(journal.issn))
     yield "doi", _brace(_verbatim(metadata.doi))
@@ -59,6 +59,12 @@ def _fields(document: Document) -> Iterator[tuple[str, str]]:
 
 def _brace(value: str) -> str:
     return f"{{{value}}}"
+
+
+def _keyword(subject: str) -> str:
+    """A subject without what separates keywords: ``Models (Molecular)``. Zotero splits at commas, too."""
+    first, *others = re.split(r"[,;] ", subject)
+    return "".join([first, *(f" ({other})" for other in others)])
 
 
 def _tex(text: str) -> str:

@@ -3,7 +3,7 @@
 from bioqa.app.exports.fields import date_text, one_line, short_name
 from bioqa.app.exports.standing import statement
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.metadata import Metadata
+from bioqa.bioasq.metadata import Author, Metadata
 
 FIRST_AUTHORS = 3
 
@@ -28,10 +28,19 @@ def nlm(document: Document, first_authors: int | None = FIRST_AUTHORS) -> str:
 
 def author_list(metadata: Metadata, first_authors: int | None = None) -> str:
     shortened = first_authors is not None and len(metadata.authors) > first_authors
-    names = [short_name(author) for author in metadata.authors[:first_authors]]
-    if names and (shortened or not metadata.authors_complete):
-        names.append("et al")
-    return ", ".join(names)
+    authors = metadata.authors[:first_authors]
+    names = "".join(
+        f"{separator(*authors[number - 1 : number + 1]) if number else ''}{short_name(author)}"
+        for number, author in enumerate(authors)
+    )
+    return f"{names}, et al" if names and (shortened or not metadata.authors_complete) else names
+
+
+def separator(author: Author, following: Author) -> str:
+    """What stands between two authors: a semicolon beside an organisation, whose name may have commas.
+
+    NLM's samples for the ICMJE: van Moorselaar RJ; Alf-One Study Group."""
+    return "; " if author.group or following.group else ", "
 
 
 def source(document: Document) -> str:

@@ -39,7 +39,7 @@ def csl_item(document: Document) -> dict[str, Any]:
         "page": "-".join(filter(None, (one_line(page.first), one_line(page.last)))),
         "genre": "Preprint" if is_preprint else "",
         "abstract": one_line(document.abstract),
-        "keyword": ", ".join(subjects(metadata)),
+        "keyword": "; ".join(subjects(metadata)),
         "language": ", ".join(map(one_line, metadata.languages)),
         "ISSN": one_line(journal.issn),
         "DOI": one_line(metadata.doi),

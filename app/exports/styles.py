@@ -5,6 +5,7 @@ from importlib.resources import as_file, files
 from threading import Lock
 from typing import Any, Literal
 
+from bioqa.app.exports.citing import separator
 from bioqa.app.exports.csl import csl_item
 from bioqa.app.exports.fields import bare_title, date_text, initials, one_line, year
 from bioqa.app.exports.links import doi_link
@@ -12,17 +13,26 @@ from bioqa.app.exports.standing import statement
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.metadata import Author
 
+SEMICOLON = "\uf8ff"
+"""Stand-in, of a character for private use, for a semicolon between authors."""
+
 _lock = Lock()  # citeproc-py writes into a style while it formats
 
 
 def vancouver(document: Document) -> str:
     """Cite as the ICMJE recommends, with six authors; a withdrawn article's notices follow."""
     metadata = document.metadata
-    authors = [_short_name(author) for author in metadata.authors[:7]]  # the seventh becomes "et al."
+    named = metadata.authors[:7]  # the seventh becomes "et al."
+    authors = [_short_name(author) for author in named]
+    for before, author, following in zip(named, authors, named[1:], strict=False):
+        if separator(before, following) == "; ":
+            last = "suffix" if "suffix" in author else "given" if "given" in author else "literal"
+            author[last if last in author else "family"] += SEMICOLON
     if authors and not metadata.authors_complete:
         authors.append({"literal": "et al"})
     texts = {"page": metadata.pages, "DOI": metadata.doi}
     cited = _format("vancouver", document, authors, {"literal": date_text(document)}, texts)
+    cited = cited.replace(f"{SEMICOLON}, et al", ", et al").replace(f"{SEMICOLON},", ";")
     return " ".join(filter(None, (cited, one_line(statement(metadata)))))
 
 

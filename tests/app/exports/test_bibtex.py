@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from bioqa.app.exports.bibtex import bibtex
 from bioqa.app.exports.fields import one_line
 from bioqa.bioasq.domain import Document
-from bioqa.bioasq.metadata import Author, Metadata, PartialDate
+from bioqa.bioasq.metadata import Author, Heading, Metadata, PartialDate
 from tests.app.exports.articles import BARE, HOSTILE, RICH, crowd, documents, retracted
 from tests.app.exports.reading import read_bibtex
 
@@ -30,7 +30,7 @@ def test_all_that_a_record_says() -> None:
         "note": "Retracted. Retraction in: Vellum Q. Invent J. 2020 Feb;4(2):11. PMID: 90000002. "
         "Erratum in: Invent J. 2020;1:2. PMID: 90000003.",
         "abstract": RICH.abstract,
-        "keywords": "Retracted, Humans, Veridol, Pain, text & mining, HLA-B*57:01",
+        "keywords": "Retracted; Humans; Veridol; Pain; text & mining; HLA-B*57:01",
         "language": "eng, fre",
         "issn": "0305-1048",
         "doi": RICH.metadata.doi,
@@ -106,3 +106,10 @@ def test_a_name_of_conjunctions() -> None:
     )
     library = parse_string(bibtex([document]), append_middleware=[SeparateCoAuthors(), SplitNameParts()])
     assert [name.last for name in library.entries[0]["author"]] == [["{and}"], ["B"]]
+
+
+def test_keywords_hold_nothing_that_separates_keywords() -> None:
+    names = ("Models, Molecular", "Carcinoma, Squamous Cell, Rare", "1,4-alpha-Glucan", "a; b")
+    document = Document("7", 1, "", "", metadata=Metadata(headings=tuple(map(Heading, names))))
+    keywords = "{Models (Molecular); Carcinoma (Squamous Cell) (Rare); 1,4-alpha-Glucan; a (b)}"
+    assert f"keywords = {keywords}" in bibtex([document])

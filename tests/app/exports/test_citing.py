@@ -15,7 +15,7 @@ SOUND = replace(RICH, metadata=replace(RICH.metadata, corrections=(), authors_co
 
 def test_as_pubmed_prints_it() -> None:
     assert nlm(SOUND) == (
-        "Tamsin KL, van der Berg J Jr, The {Big} Group, Inc. and Friends, et al. "
+        "Tamsin KL, van der Berg J Jr; The {Big} Group, Inc. and Friends, et al. "
         "In vivo effects of 50% veridol: who gains? "
         "Invent J. 2019 Jul 2;47(W1):W594-9. doi: 10.1002/(SICI)1097<1661::AID>3.0.CO;2-2. "
         "Epub 2019 May 3. PMID: 90000001; PMCID: PMC6602490."
@@ -23,8 +23,8 @@ def test_as_pubmed_prints_it() -> None:
 
 
 def test_all_authors_and_shortened_lists() -> None:
-    assert "Friends, Øster, and Søn B, Solo. In vivo" in nlm(SOUND, None)
-    assert "Friends, Øster, and Søn B, Solo, et al. In vivo" in nlm(RICH, None)
+    assert "Friends; Øster, and Søn B, Solo. In vivo" in nlm(SOUND, None)
+    assert "Friends; Øster, and Søn B, Solo, et al. In vivo" in nlm(RICH, None)
     two = replace(RICH, metadata=replace(RICH.metadata, authors=RICH.metadata.authors[:2]))
     assert nlm(two).startswith("Tamsin KL, van der Berg J Jr, et al. In vivo")
     assert nlm(crowd(3000)).startswith("Name0 AB, Name1 AB, Name2 AB, et al. Word ")

@@ -33,7 +33,7 @@ def test_all_that_a_record_says() -> None:
         "issue": "W1",
         "page": "W594-W599",
         "abstract": RICH.abstract,
-        "keyword": "Retracted, Humans, Veridol, Pain, text & mining, HLA-B*57:01",
+        "keyword": "Retracted; Humans; Veridol; Pain; text & mining; HLA-B*57:01",
         "language": "eng, fre",
         "ISSN": "0305-1048",
         "DOI": RICH.metadata.doi,

@@ -9,6 +9,7 @@ import pytest
 from citeproc import CitationStylesStyle
 from hypothesis import given, settings
 
+from bioqa.app.exports.citing import nlm
 from bioqa.app.exports.styles import apa, vancouver
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.metadata import Author, Journal, Metadata, PartialDate
@@ -38,10 +39,25 @@ PLAIN = Document(
 
 def test_vancouver() -> None:
     assert vancouver(PLAIN) == (
-        "Dubois JP, de la Cruz AM 3rd, G, H. Making “sense” of <i>sentences</i>: a 5'-end tale. "
+        "Dubois JP, de la Cruz AM 3rd; G, H. Making “sense” of <i>sentences</i>: a 5'-end tale. "
         "N Invent J. 2019 Jul;3(2):284-7. doi: 10.1/x.2. PMID: 7; PMCID: PMC9."
     )
     assert vancouver(BARE) == "Plain. PMID: 42."
+
+
+def test_organisations_stand_behind_semicolons() -> None:
+    person, group, other = Author("Doe", "A", "A"), Author(group="Zinc Group"), Author(group="Iron Group")
+    for authors, names in (
+        ((group,), "Zinc Group"),
+        ((person, group), "Doe A; Zinc Group"),
+        ((group, person, person), "Zinc Group; Doe A, Doe A"),
+        ((group, other), "Zinc Group; Iron Group"),
+        ((Author("Solo"), group), "Solo; Zinc Group"),
+        ((*[person] * 5, group, person), "Doe A, Doe A, Doe A, Doe A, Doe A; Zinc Group, et al"),
+    ):
+        document = replace(PLAIN, metadata=Metadata(authors=authors))
+        assert vancouver(document).startswith(f"{names}. Making")
+        assert nlm(document, 6).startswith(f"{names}. Making")
 
 
 def test_apa() -> None:

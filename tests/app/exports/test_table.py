@@ -19,7 +19,7 @@ def test_all_that_a_record_says() -> None:
         "notices": "Retraction in: Vellum Q. Invent J. 2020 Feb;4(2):11. PMID: 90000002. "
         "Erratum in: Invent J. 2020;1:2. PMID: 90000003.",
         "title": RICH.title,
-        "authors": "Tamsin KL, van der Berg J Jr, The {Big} Group, Inc. and Friends, Øster, and Søn B, Solo, "
+        "authors": "Tamsin KL, van der Berg J Jr; The {Big} Group, Inc. and Friends; Øster, and Søn B, Solo, "
         "et al",
         "journal": "Invent J",
         "year": "2019",
