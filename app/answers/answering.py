@@ -170,7 +170,8 @@ def _search(
     # Who names an article wants that one, whatever the filters were before.
     narrowed = (NO_FILTERS if notation.identifiers else filters).restrict(notation.restriction)
     if notation.words:
-        retrieved = _find(index, question, options, narrowed, notation.words)
+        restricted = notation.from_tags
+        retrieved = _find(index, question, options, narrowed, notation.words, restricted=restricted)
     else:
         # One more, to know whether there are further ones.
         most = min(options.offset + options.max_documents + 1, MAX_CANDIDATES)
@@ -180,10 +181,21 @@ def _search(
     return replace(retrieved, notation=notation, emptied=emptied)
 
 
-def _find(index: SearchIndex, question: Question, options: Options, filters: Filters, text: str) -> Retrieved:
-    """The candidates for a text."""
+def _find(
+    index: SearchIndex,
+    question: Question,
+    options: Options,
+    filters: Filters,
+    text: str,
+    *,
+    restricted: bool = False,
+) -> Retrieved:
+    """The candidates for a text. ``restricted``: all documents that pass the filters are wanted, and the text
+    only orders them."""
     query = _read(index, text, options)
     results = _candidates(index, query, text, options, filters)
+    if restricted:
+        results = _add_others(index, results, options, filters)
     retrieved = _take_results(index, question, options, filters, results.candidates, query)
     return replace(_add_article(index, retrieved, filters, query), by_words=results.problem)
 
@@ -192,6 +204,20 @@ def _candidates(
     index: SearchIndex, query: "_Query", text: str, options: Options, filters: Filters
 ) -> FoundCandidates:
     return find(index, query.wording, text.strip(), _most(options), filters, options.found_by)
+
+
+def _add_others(
+    index: SearchIndex, results: FoundCandidates, options: Options, filters: Filters
+) -> FoundCandidates:
+    """What was found, and behind it documents that have none of the words, such as only a heading, the newest
+    first. In the order of dates, the newest documents alone."""
+    by_words = [] if options.order == "date" else [*results.candidates]
+    if len(by_words) >= (most := _most(options)):
+        return results
+    known = {candidate.document.pmid for candidate in by_words}
+    newest = index.newest(filters, most)
+    others = [Candidate(document, 0.0) for document in newest if document.pmid not in known]
+    return replace(results, candidates=[*by_words, *others][:most])
 
 
 @dataclass(frozen=True, slots=True)

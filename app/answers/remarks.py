@@ -79,7 +79,12 @@ def _nothing(answer: Answer) -> Iterator[tuple[Kind, str]]:
             f"{left_out.documents} without {left_out.filter} ({left_out.condition})"
             for left_out in answer.emptied
         )
-        yield "emptied", f"The filters leave no document. There would be {without}."
+        instead = "".join(
+            f" For {suggestion.value} try {' or '.join(suggestion.instead)}."
+            for left_out in answer.emptied
+            for suggestion in left_out.suggestions
+        )
+        yield "emptied", f"The filters leave no document. There would be {without}.{instead}"
     elif understood and understood.identifiers:
         yield "nothing", "The index has no such document."
     elif answer.options.offset:
@@ -98,7 +103,10 @@ def _reading(answer: Answer) -> Iterator[tuple[Kind, str]]:
             yield "literal", "The question's own words alone were searched for, as literal asks."
         return
     if answer.notation is not None and not understood.identifiers:
-        words = f"“{understood.words}”" if understood.words else "documents by date, the newest first"
+        words = "documents by date, the newest first"
+        if understood.words:
+            order = "the newest first" if answer.options.order == "date" else "the most relevant first"
+            words = f"“{understood.words}”, {order}"
         restriction = f", restricted to {understood.restriction}" if understood.restriction else ""
         yield "searched", f"Searched for {words}{restriction}. With syntax never, for the words as they are."
     if understood.corrections:

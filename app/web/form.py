@@ -23,12 +23,32 @@ from bioqa.app.answers.question import (
     read_texts,
     takes_many,
 )
+from bioqa.indexer.search.notation.named_filters import begin_of_last
 
 SHORT = {name: option_names(name, field)[0] for name, field in Options.model_fields.items()}
 """The names of options in addresses."""
 
 LABELS = {name: names_of(Options.model_fields[name]).label for name in FILTERS}
 """What is said of a filter that is set."""
+
+COMMON_FILTERS = {
+    "types": {
+        "Trial": "Randomized Controlled Trial",
+        "Meta-analysis": "Meta-Analysis",
+        "Systematic review": "Systematic Review",
+        "Guideline": "Practice Guideline",
+    },
+    "headings": {
+        "Humans": "Humans",
+        "Adults": "Adult",
+        "Children": "Child",
+        "Aged": "Aged",
+        "Women": "Female",
+        "Men": "Male",
+    },
+}
+"""Filters that are one click on the page: what each is called there, and its name in MEDLINE. Those of people
+are MeSH's check tags, which indexers give to every article that is about them."""
 
 MOST_LINKED = 100_000
 """Characters of the links that take a filter away: each repeats all others."""
@@ -78,6 +98,22 @@ class SearchForm(Options):
         if value is not None:
             default = tuple(other for other in getattr(self, option) if other != value)
         return self.narrow(**{option: default})
+
+    def instead(self, option: str, value: str, other: str) -> str:
+        """Return the query with another name in place of one of a filter's."""
+        names = getattr(self, option)
+        return self.narrow(**{option: tuple(other if name == value else name for name in names)})
+
+    def common_filters(self) -> Iterator[tuple[str, str]]:
+        """Yield the filters that clinicians use most, unless they are set, each with its query."""
+        for option, names in COMMON_FILTERS.items():
+            for label, value in names.items():
+                if value not in getattr(self, option):
+                    yield label, self.also(option, value)
+        if self.published_after is None:
+            for years in (1, 5, 10):
+                label = "Last year" if years == 1 else f"Last {years} years"
+                yield label, self.narrow(published_after=begin_of_last(years, "year"))
 
     def filters_set(self) -> Iterator[tuple[str, str, str | None]]:
         """Yield the filters that are set: what to say of each, its value, and the query without it, or None

@@ -233,7 +233,7 @@ def test_every_face_makes_every_remark(remarkable: list[Answer], capsys: pytest.
 
 OF_THE_PAGE = {
     # The page offers the other reading as a link, beside the words.
-    "searched": "The newest articles, restricted to metformin[ti] AND statin[ti]",
+    "searched": "Articles ranked by “metformin statin”, restricted to metformin[ti] AND statin[ti]",
     "corrected": "Results for metformin; search for metfornin instead",
     "expanded": "Details",
     "literal": "Results for these words only.",

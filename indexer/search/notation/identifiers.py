@@ -9,9 +9,10 @@ from bioqa.indexer.search.notation.syntax import SyntaxFault
 
 MAX_IDENTIFIERS = 100
 
-_SEPARATOR = r"(?:[\s,;|.]+|$)"
+_SEPARATOR = r"(?:[\s,;|&.]+|$)"
 _OPERATOR = re.compile(r"(?:or|and)\s+", re.IGNORECASE)
 """Between two articles of a list."""
+_QUOTATION_MARKS = dict.fromkeys(map(ord, '"“”'), " ")
 _HTTP = r"(?:https?://)?"
 _NCBI = rf"{_HTTP}(?:www\.)?ncbi\.nlm\.nih\.gov"
 _END_OF_LINK = r"(?:/[^\s,;]*|[?#][^\s,;]*)?"
@@ -45,7 +46,7 @@ def identifiers(text: str) -> tuple[Identifier, ...]:
     """The articles that a text names, if it holds nothing else. Raises SyntaxFault if they are more than
     ``MAX_IDENTIFIERS``, at the first that is too many."""
     found: dict[Identifier, None] = {}
-    text = text.strip().strip("<>()[]")
+    text = text.translate(_QUOTATION_MARKS).strip().strip("<>()[] ")
     position = excess = 0
     while position < len(text):
         match = _PATTERN.match(text, position)

@@ -23,7 +23,7 @@ from bioqa.indexer.search.filtering.conditions import (
     Published,
     Without,
 )
-from bioqa.indexer.search.filtering.keys import ABSTRACT, FREE_FULL_TEXT, KeyKind
+from bioqa.indexer.search.filtering.keys import KeyKind
 from bioqa.indexer.search.filtering.languages import is_language
 from bioqa.indexer.search.filtering.truncation import (
     LEAST,
@@ -34,7 +34,9 @@ from bioqa.indexer.search.filtering.truncation import (
     pieces,
 )
 from bioqa.indexer.search.notation.identifiers import Identifier, identifiers
+from bioqa.indexer.search.notation.named_filters import CHECK_TAGS, FILTER_NAMES, begin_of_last, find_filter
 from bioqa.indexer.search.notation.syntax import (
+    RECENT,
     TAGS,
     UNSUPPORTED,
     Beside,
@@ -64,6 +66,9 @@ class Interpretation:
     restriction: Condition | None = None
     identifiers: tuple[Identifier, ...] = ()
     """The articles that are named; nothing else was typed then."""
+    from_tags: bool = False
+    """Whether the words are those of the restriction, because none stand without a tag: what is found is
+    what the restriction lets pass, and the words order it."""
 
     @property
     def perhaps_words(self) -> bool:
@@ -121,7 +126,11 @@ def has_syntax(text: str) -> bool:
     if len(found) == 1:
         return found[0].kind == "phrase"
     # In a text in capitals, AND is a word like the others.
-    return text.upper() != text and any(map(_joins, found, found[1:], found[2:]))
+    if text.upper() == text:
+        return False
+    # In small letters "and" is a word, also behind brackets.
+    written = [token for token in found if token.kind != "operator" or text[token.begin].isupper()]
+    return any(map(_joins, written, written[1:], written[2:]))
 
 
 def _joins(left: Token, token: Token, right: Token) -> bool:
@@ -129,6 +138,10 @@ def _joins(left: Token, token: Token, right: Token) -> bool:
     return (
         token.kind == "operator" and left.kind not in ("(", "operator", ":") and right.kind not in (")", ":")
     )
+
+
+_LIKE_TAG = re.compile(r"[A-Za-z][a-z0-9 /:~_-]+")
+"""What in brackets behind a word is taken for a tag, and refused if there is none: asthma[titel]."""
 
 
 def _is_tag(text: str, token: Token, asking: bool) -> bool:
@@ -141,7 +154,7 @@ def _is_tag(text: str, token: Token, asking: bool) -> bool:
     if name in UNSUPPORTED:  # refused when the query is read, not taken for a word
         return beside and not abbreviation
     if name not in TAGS:
-        return False
+        return beside and not abbreviation and not asking and bool(_LIKE_TAG.fullmatch(token.text))
     return beside and not abbreviation if asking else beside or not abbreviation
 
 
@@ -149,12 +162,6 @@ def _is_tag(text: str, token: Token, asking: bool) -> bool:
 
 _DATE = re.compile("([0-9]{4})(?:[/-]([0-9]{1,2})(?:[/-]([0-9]{1,2}))?)?")
 _LAST_YEAR = 9998
-_FILTERS = {
-    "free full text": HasKey(KeyKind.FILTER, FREE_FULL_TEXT),
-    "pubmed pmc": HasKey(KeyKind.FILTER, FREE_FULL_TEXT),
-    "hasabstract": HasKey(KeyKind.FILTER, ABSTRACT),
-    "has abstract": HasKey(KeyKind.FILTER, ABSTRACT),
-}
 _KINDS = {
     Field.AUTHOR: KeyKind.AUTHOR,
     Field.FIRST_AUTHOR: KeyKind.FIRST_AUTHOR,
@@ -185,12 +192,11 @@ class _QueryReader:
         tree = parse(self._text)
         words = " ".join(_free_words(tree))
         conditions = [*self._conditions(tree)]
-        match conditions:
-            case []:
-                return Interpretation(words)
-            case [condition]:
-                return Interpretation(words, condition)
-        return Interpretation(words, AllOf(tuple(conditions)))
+        if not conditions:
+            return Interpretation(words)
+        restriction = conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
+        tagged = "" if words else " ".join(_tagged_words(tree))
+        return Interpretation(words or tagged, restriction, from_tags=bool(tagged))
 
     def _conditions(self, tree: Node) -> Iterator[Condition]:
         """The conditions of the query as a whole. Words are what is asked, and documents may lack some of
@@ -201,7 +207,8 @@ class _QueryReader:
             if negated:
                 yield Without(self._condition(operand))
                 continue
-            for item in operand.items if isinstance(operand, Beside) else (operand,):
+            apart = isinstance(operand, Beside) and not all(map(_is_identifier, operand.items))
+            for item in operand.items if isinstance(operand, Beside) and apart else (operand,):
                 if several or not _is_free(item):
                     yield self._condition(item)
                 elif isinstance(item, TaggedTerm):
@@ -214,7 +221,9 @@ class _QueryReader:
             case Negated():
                 return Without(self._condition(node.part))
             case Beside():
-                return AllOf(tuple(map(self._condition, node.items)))
+                # No article has two identifiers: a list of them means any.
+                join = AnyOf if all(map(_is_identifier, node.items)) else AllOf
+                return join(tuple(map(self._condition, node.items)))
             case Joined(operator="OR"):
                 return AnyOf(tuple(map(self._condition, _alternatives(node))))
             case Joined():
@@ -240,9 +249,10 @@ class _QueryReader:
         if field is Field.PMCID:
             return HasKey(KeyKind.PMCID, text if text.lower().startswith("pmc") else f"PMC{text}")
         if field is Field.FILTER:
-            if text.lower() not in _FILTERS:
-                raise self._fault(f"[filter] knows {', '.join(_FILTERS)}", term)
-            return _FILTERS[text.lower()]
+            condition = find_filter(text)
+            if condition is None:
+                raise self._fault(f"[filter] knows {', '.join(FILTER_NAMES)}, and languages", term)
+            return condition
         if field is Field.LANGUAGE and not is_language(text):
             raise self._fault(f"no language is called {text}", term)
         if field is Field.LANGUAGE:
@@ -282,6 +292,8 @@ class _QueryReader:
             yield HasBeginning(_place(term), beginning)
 
     def _read_published(self, term: TaggedTerm) -> Published:
+        if recent := RECENT.fullmatch(term.text):
+            return Published(begin_of_last(int(recent[1]), recent[2].lower()))
         first, _, last = (term.text, "", term.until) if term.until else term.text.partition(":")
         after, end = self._days(first, term)
         if last:
@@ -294,7 +306,7 @@ class _QueryReader:
         """The first day, and the first one after it."""
         match = _DATE.fullmatch(text.strip())
         if match is None:
-            raise self._fault("a date is written as 2015, 2015/3, 2015/3/14 or 2015:2020", term)
+            raise self._fault("a date is written as 2015, 2015/3, 2015/3/14, 2015:2020 or last 5 years", term)
         year, month, day = (int(part) if part else None for part in match.groups())
         assert year is not None
         year = min(year, _LAST_YEAR)
@@ -339,6 +351,10 @@ def _is_free(node: Node) -> bool:
     return isinstance(node, TaggedTerm) and node.field in _FREE and not node.quoted
 
 
+def _is_identifier(node: Node) -> bool:
+    return isinstance(node, TaggedTerm) and node.field in (Field.PMID, Field.PMCID, Field.DOI)
+
+
 def _free_words(node: Node) -> Iterator[str]:
     """Words and phrases without a tag, but those that must not occur."""
     match node:
@@ -352,6 +368,36 @@ def _free_words(node: Node) -> Iterator[str]:
             yield from _free_words(node.left)
             if node.operator != "NOT":
                 yield from _free_words(node.right)
+
+
+_OF_TEXT = frozenset({Field.TITLE, Field.TEXT})
+_OF_HEADINGS = frozenset({Field.HEADING, Field.HEADING_ALONE, Field.MAJOR_HEADING, Field.MAJOR_HEADING_ALONE})
+
+
+def _tagged_words(tree: Node) -> list[str]:
+    """The words that a query without free words can be ranked by: those of texts, else of headings."""
+    terms = [*_wanted_terms(tree)]
+    of_texts = [_without_truncated(term.text) for term in terms if term.field in _OF_TEXT]
+    of_headings = [
+        term.text.partition("/")[0]
+        for term in terms
+        if term.field in _OF_HEADINGS and term.text.lower() not in CHECK_TAGS
+    ]
+    return [*dict.fromkeys(filter(None, of_texts))] or [*dict.fromkeys(of_headings)]
+
+
+def _wanted_terms(node: Node) -> Iterator[TaggedTerm]:
+    """The terms of a query, except those behind NOT."""
+    match node:
+        case TaggedTerm():
+            yield node
+        case Beside():
+            for item in node.items:
+                yield from _wanted_terms(item)
+        case Joined():
+            yield from _wanted_terms(node.left)
+            if node.operator != "NOT":
+                yield from _wanted_terms(node.right)
 
 
 def _without_truncated(text: str) -> str:

@@ -11,7 +11,7 @@ somebody writes reaches a search engine in any other form.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, NamedTuple
@@ -53,7 +53,8 @@ TAGS = {
     for field, names in {
         Field.AUTHOR: ("au", "author", "auth", "fau", "full author name"),
         Field.FIRST_AUTHOR: ("1au", "first author", "author - first"),
-        Field.JOURNAL: ("ta", "jour", "journal"),
+        # A journal's ISSN and NLM's id are names of it, too.
+        Field.JOURNAL: ("ta", "jour", "journal", "is", "issn", "jid", "nlmuid", "nlm unique id"),
         Field.TITLE: ("ti", "title"),
         Field.TEXT: ("tiab", "title/abstract", "tw", "text word", "text words"),
         Field.HEADING: ("mh", "mesh", "mesh terms"),
@@ -73,13 +74,24 @@ TAGS = {
 }
 """Tags as PubMed knows them, in lower case, and what they ask for."""
 
-UNSUPPORTED = frozenset(
-    """
-ad affl affiliation auid cn cois crdt dcom edat entrez fir gr grnt ip irad is isbn issn jid lastau lr mhda nm
-nlmuid oid ot pa pg ps pubn rn sh subs tt vi vol volume issue pagination
-""".split()  # noqa: SIM905
-)
-"""Tags of PubMed for what an index does not keep."""
+_LACKING = {
+    "affiliations": "ad affl affiliation auid",
+    "subheadings without their heading: write asthma/drug therapy[mh]": "sh subs",
+    "substances; search for the name without a tag": "nm rn pa ps",
+    "keywords of authors; search for them in [tiab]": "ot",
+    "which author is the last one: [au] finds all": "lastau lr",
+    "investigators and editors": "fir ir irad ed",
+    "groups apart from authors: [au] finds them": "cn",
+    "grants": "gr grnt",
+    "days of entry or revision; there is [dp], the day of publication": "crdt dcom edat entrez mhda",
+    "volumes, issues and pages": "ip pg vi vol volume issue pagination",
+    "books and their publishers": "isbn pubn",
+    "statements on interests": "cois",
+    "ids of other owners": "oid",
+    "titles in other languages": "tt",
+}
+UNSUPPORTED = {tag: lacking for lacking, tags in _LACKING.items() for tag in tags.split()}
+"""PubMed's tags for what an index does not keep, with what that is."""
 
 Operator = Literal["AND", "OR", "NOT"]
 OPERATORS = ("AND", "OR", "NOT")
@@ -150,9 +162,11 @@ class Token(NamedTuple):
     end: int
 
 
-_TAG = r"\[[^\[\]]{0,40}\](?!(?!(?:AND|OR|NOT)\s)[\w,'’-])"
-"""A tag stands behind a word: brackets with a letter behind them are part of one, as in benzo[a]pyrene. But
-an operator may be glued to a tag."""
+_KNOWN = "|".join(re.escape(tag) for tag in sorted(TAGS, key=len, reverse=True))
+_KNOWN_TAG = rf"(?<=[^\s\[\]])\[(?:{_KNOWN})\]"
+_TAG = rf"(?:(?i:{_KNOWN_TAG})|\[[^\[\]]{{0,40}}\](?!(?!(?:AND|OR|NOT)\s)[\w,'’-]))"
+"""A tag stands behind a word. Brackets with a letter behind them are part of one, as in benzo[a]pyrene,
+unless it is a known tag: asthma[ti]AND child[ti]."""
 
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)
@@ -166,6 +180,12 @@ _TOKEN = re.compile(
 )
 
 
+_SEPARATOR = re.compile(r"&&?|\|\|?|[,;]+")
+"""What may be glued to a word behind a tag, a bracket or a phrase."""
+
+_CLOSING = ("]", ")", '"', "”")
+
+
 def tokens(query: str) -> Iterator[Token]:
     """Split a query. Raises SyntaxFault for a quotation mark without its partner."""
     before = ""
@@ -173,12 +193,7 @@ def tokens(query: str) -> Iterator[Token]:
         kind, text, (begin, end) = match.lastgroup, match[0], match.span()
         after, before = before, before if kind == "space" else text[-1]
         if kind == "word":
-            # Behind a tag or a bracket operators need no capitals: "not" as a word turns the meaning round.
-            operator = _SIGNS.get(text, text.upper()) if after in ("]", ")") else text
-            if operator in OPERATORS:
-                yield Token("operator", operator, begin, end)
-            else:
-                yield Token("word", text, begin, end)
+            yield from _split_behind(text, begin) if after in _CLOSING else (_word(text, text, begin),)
         elif kind == "phrase":
             yield Token("phrase", " ".join(text[1:-1].split()), begin, end)
         elif kind == "tag":
@@ -189,6 +204,24 @@ def tokens(query: str) -> Iterator[Token]:
             yield Token(":", text, begin, end)
         elif kind == "quote":
             raise SyntaxFault("this quotation mark has no partner", query, begin)
+
+
+def _split_behind(text: str, begin: int) -> Iterator[Token]:
+    """The tokens of a word behind a tag, a bracket or a phrase. Operators need no capitals there: "not" as a
+    word would turn the meaning round. A comma joins as a blank does."""
+    if separator := _SEPARATOR.match(text):
+        sign, text = separator[0], text[separator.end() :]
+        if sign in _SIGNS:
+            yield Token("operator", _SIGNS[sign], begin, begin + len(sign))
+        begin += len(sign)
+    if text:
+        yield _word(text, text.upper(), begin)
+
+
+def _word(text: str, operator: str, begin: int) -> Token:
+    if operator in OPERATORS:
+        return Token("operator", operator, begin, begin + len(text))
+    return Token("word", text, begin, begin + len(text))
 
 
 def parse(query: str) -> Node:
@@ -315,10 +348,21 @@ class _QueryParser:
             self._at += 1
         words = self._tokens[begin : self._at]
         field = self._tag()
-        tagged = [words[-1]] if field in _OF_ONE_WORD else words
+        tagged = words[-_count_tagged(words, field) :]
+        if field is not None:
+            self._refuse_operators(tagged)
         free = words[: len(words) - len(tagged)]
         nodes: list[Node] = [self._term(_term(free, None))] if free else []
         return [*nodes, self._range(self._term(_term(tagged, field)))]
+
+    def _refuse_operators(self, words: Sequence[Token]) -> None:
+        """Words before a tag belong to it, so that "or" among them would count for nothing."""
+        for word in words:
+            if (operator := word.text.upper()) in ("OR", "NOT"):
+                raise self._fault(
+                    f"write {operator} in capitals and a tag before it, or put the phrase in quotation marks",
+                    word.begin,
+                )
 
     def _tag(self) -> Field | None:
         token = self._next()
@@ -326,6 +370,8 @@ class _QueryParser:
             return None
         self._at += 1
         name = " ".join(token.text.lower().split())
+        if name in UNSUPPORTED:
+            raise self._fault(f"[{token.text}]: an index does not keep {UNSUPPORTED[name]}", token.begin)
         if name not in TAGS:
             known = ", ".join(f"[{field}]" for field in Field)
             raise self._fault(f"there is no tag [{token.text}]; there are {known}", token.begin)
@@ -365,6 +411,18 @@ class _QueryParser:
 
     def _fault(self, message: str, position: int) -> SyntaxFault:
         return SyntaxFault(message, self._query, position)
+
+
+RECENT = re.compile("last ([0-9]{1,3}) (day|month|year)s?", re.IGNORECASE)
+"""A time before today, as [dp] has it."""
+
+
+def _count_tagged(words: Sequence[Token], field: Field | None) -> int:
+    """How many of these words, from the last one, a tag belongs to."""
+    if field not in _OF_ONE_WORD:
+        return len(words)
+    recent = field is Field.DATE and RECENT.fullmatch(" ".join(word.text for word in words[-3:]))
+    return 3 if recent else 1
 
 
 def _term(words: list[Token], field: Field | None) -> TaggedTerm:

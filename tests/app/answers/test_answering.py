@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.answers.answering import Answerer, IndexUnavailable, Retrieved, answer_by_bm25, rank_and_select
 from bioqa.app.answers.question import Options
+from bioqa.app.answers.remarks import remarks
 from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.bioasq.files import submission_dict
 from bioqa.bioasq.validation import validate
@@ -388,14 +389,39 @@ def test_a_query_is_ranked_by_its_words_and_restricted_by_the_rest(answerer: Ans
 
 
 def test_restrictions_alone_list_documents_by_date(answerer: Answerer) -> None:
-    answer = interpreted(answerer, "metformin[ti] NOT 2019[dp]", max_documents=3)
+    query = "metformin*[ti] NOT 2019[dp]"
+    answer = interpreted(answerer, query, max_documents=3)
     days = [ranked.document.published or date.min for ranked in answer.documents]
     assert days == sorted(days, reverse=True)
     assert (len(days), answer.ranked_sentences, answer.next_offset) == (3, (), 3)
     assert all("metformin" in ranked.document.title for ranked in answer.documents)
-    rest = interpreted(answerer, "metformin[ti] NOT 2019[dp]", max_documents=100, offset=3)
-    everything = interpreted(answerer, "metformin[ti] NOT 2019[dp]", max_documents=100)
+    rest = interpreted(answerer, query, max_documents=100, offset=3)
+    everything = interpreted(answerer, query, max_documents=100)
     assert pmids_of(answer) + pmids_of(rest) == pmids_of(everything)
+
+
+def test_words_with_tags_order_what_passes_and_choose_sentences(answerer: Answerer) -> None:
+    query = "metformin[ti] NOT 2019[dp]"
+    everything = interpreted(answerer, "metformin*[ti] NOT 2019[dp]", max_documents=100)
+    answer = interpreted(answerer, query, max_documents=100)
+    assert answer.interpretation is not None
+    assert answer.interpretation.words == "metformin"
+    assert answer.ranked_sentences
+    assert not answer.is_listed
+    assert sorted(pmids_of(answer)) == sorted(pmids_of(everything))
+    by_date = interpreted(answerer, query, max_documents=100, order="date")
+    assert pmids_of(by_date) == pmids_of(everything)
+    assert by_date.ranked_sentences
+    texts = [remark.text for ranked in (answer, by_date) for remark in remarks(ranked)]
+    assert sum("the most relevant first" in text for text in texts) == 1
+    assert sum("the newest first" in text for text in texts) == 1
+
+
+def test_articles_without_the_words_of_tags_follow(answerer: Answerer) -> None:
+    query = "metformin[ti] OR 1990:2100[dp]"
+    answer = interpreted(answerer, query, max_documents=100, candidates=200)
+    plain = interpreted(answerer, "1990:2100[dp]", max_documents=100, candidates=200)
+    assert {*pmids_of(plain)} < {*pmids_of(answer)}
 
 
 def test_an_article_is_found_by_its_pmid_whatever_the_filters(answerer: Answerer) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.app.answers.emptied import MAX_COUNTED, LeftOut, without_each
+from bioqa.app.answers.emptied import MAX_COUNTED, LeftOut, Suggestion, without_each
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filtering.filters import Filters
@@ -51,3 +51,15 @@ def test_the_parts_of_a_query_are_named_one_by_one(index: SearchIndex) -> None:
 def test_the_searches_are_limited(index: SearchIndex) -> None:
     many = Filters(headings=tuple(f"h{n}" for n in range(50)))
     assert len(without_each(index, "asthma", many)) == MAX_COUNTED
+
+
+def test_names_that_no_document_has_come_with_what_to_type(index: SearchIndex) -> None:
+    (left,) = without_each(index, "asthma", Filters(types=("Reviews",)))
+    assert left.suggestions == (Suggestion("Reviews", ("Review",)),)
+    # A name that other documents have is spelt right.
+    (left,) = without_each(index, "asthma", Filters(types=("Letter",)))
+    assert left.suggestions == ()
+    found = interpret("asthma[ti] AND reviews[pt]")
+    assert found is not None
+    left = without_each(index, None, Filters(restriction=found.restriction))[0]
+    assert left.suggestions == (Suggestion("reviews", ("Review",)),)

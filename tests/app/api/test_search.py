@@ -284,7 +284,9 @@ def test_filters_that_leave_nothing_are_named(client: TestClient) -> None:
     answer = client.post("/v1/search", json=asked).json()
     found = client.post("/v1/search", json={**asked, "types": []}).json()["documents"]
     assert answer["documents"] == []
-    assert answer["emptied"] == [{"filter": "types", "condition": "Letter[pt]", "documents": len(found)}]
+    assert answer["emptied"] == [
+        {"filter": "types", "condition": "Letter[pt]", "documents": len(found), "suggestions": []}
+    ]
 
 
 def test_counts_and_further_results(client: TestClient) -> None:

@@ -42,7 +42,9 @@ QUESTIONS = [
     "METHODS AND RESULTS: In mice, all lived. We conclude that they were well",
     'a 5" needle',
     "title:statin (*",
-    "a[foo] b",
+    "poly[ADP-ribose] polymerase",
+    "treatment of depression (MDD) and anxiety",
+    'role of "junk" DNA or "selfish" genes',
     "NOT",
     "AND OR",
     "What does x[ LA] mean?",
@@ -107,13 +109,18 @@ SMITH, REVIEW = HasKey(KeyKind.AUTHOR, "smith j"), HasKey(KeyKind.TYPE, "review"
         ("cardi* AND risk", Interpretation("risk", HasBeginning("text", "cardi"))),
         (
             "heart fail*[ti]",
-            Interpretation("", AllOf((HasWords("title", "heart"), HasBeginning("title", "fail")))),
+            Interpretation(
+                "heart", AllOf((HasWords("title", "heart"), HasBeginning("title", "fail"))), from_tags=True
+            ),
         ),
         (
             "stroke AND anti-inflamm*[tiab]",
             Interpretation("stroke", AllOf((HasWords("text", "anti"), HasBeginning("text", "inflamm")))),
         ),
-        ("HLA-B*27[ti]", Interpretation("", HasWords("title", "HLA-B*27"))),
+        (
+            "HLA-B*27[ti]",
+            Interpretation("HLA-B*27", HasWords("title", "HLA-B*27"), from_tags=True),
+        ),
         ("6602490[pmc]", Interpretation("", HasKey(KeyKind.PMCID, "PMC6602490"))),
     ],
 )
@@ -131,6 +138,13 @@ def test_queries_are_a_question_and_a_restriction(text: str, expected: Interpret
         ("stroke klingon[la]", 7, "klingon"),
         ("stroke x[pmid]", 7, "number"),
         ("stroke AND free[filter]", 11, "free full text"),
+        ("asthma[Titel]", 6, "[Titel]"),
+        ('"asthma child"[tiab:~5]', 14, "[tiab:~5]"),
+        ("London[ad]", 6, "affiliations"),
+        ("drug therapy[sh]", 12, "[mh]"),
+        ("stroke last five years[dp]", 17, "last 5 years"),
+        ("asthma or copd[ti]", 7, "OR in capitals"),
+        ("asthma not mice[ti]", 7, "NOT in capitals"),
         ('smith j[au] "x', 12, "partner"),
         ("aspirin AND (stroke", 12, "never closed"),
         ("stroke AND car*[ti]", 11, "4 letters"),
@@ -207,6 +221,24 @@ def test_a_word_between_words_is_no_operator() -> None:
 
 @pytest.mark.parametrize("tag", ["sh", "ad", "ot", "lastau", "edat"])
 def test_a_tag_for_what_no_index_keeps_is_refused_also_alone(tag: str) -> None:
-    with pytest.raises(SyntaxFault, match=rf"there is no tag \[{tag}\]"):
+    with pytest.raises(SyntaxFault, match=rf"\[{tag}\]: an index does not keep"):
         interpret(f"metabolism[{tag}]")
     assert interpret(f"the left atrium [{tag.upper()}] of mice") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("diabetes[ti] AND metformin[tiab] NOT rats", "diabetes metformin"),
+        ("diabetes[ti] NOT (mice[ti] OR rats[ti])", "diabetes"),
+        ("asthma[mh] AND wheeze[tiab]", "wheeze"),
+        ("asthma/drug therapy[mh] AND humans[mh]", "asthma"),
+        ("child[ti] AND smith j[au]", "child"),
+        ("humans[mh] AND smith j[au]", ""),
+        ("cardi*[ti]", ""),
+    ],
+)
+def test_words_with_tags_are_ranked_by_if_there_are_no_others(text: str, words: str) -> None:
+    interpretation = interpret(text)
+    assert interpretation is not None
+    assert (interpretation.words, interpretation.from_tags) == (words, bool(words))
