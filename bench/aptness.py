@@ -35,6 +35,7 @@ from bioqa.models.answers.ranking import RankedDocument
 from bioqa.models.arrays import Booleans, Floats
 from bioqa.models.bundled import DEFAULT
 from bioqa.models.reranker import Reranker
+from bioqa.models.text.tokens import tokenise_question
 
 CANDIDATES = 100
 WEIGHT = COLUMNS.index("weight")
@@ -85,7 +86,8 @@ def case(
     """``answers`` [documents] of each sentence."""
     documents = [each.document for each in best]
     tokens = ranker.tokens(documents)
-    found = columns(question, best, tokens, ranker.vocabulary, ranker.calibration)
+    question_tokens = tokenise_question(question, ranker.vocabulary)
+    found = columns(question, question_tokens, best, tokens, ranker.vocabulary, ranker.calibration)
     kept = np.array([not is_label(each, sentence) for each in documents for sentence in each.sentences])
     return Case(found[kept], flags_of(question), np.concatenate(answers)[kept], judged)
 

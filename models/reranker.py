@@ -130,16 +130,19 @@ class Reranker:
             scored = ranking(candidates, of_documents, of_sentences)
             rankings.append(replace(scored, truncated_sentences=truncated))
         return [
-            self.add_support(question, scored, self.calibration)
-            for (question, _), scored in zip(items, rankings, strict=True)
+            self.read_again(question, ranking) for (question, _), ranking in zip(items, rankings, strict=True)
         ]
 
-    def add_support(self, question: str, ranked: Ranking, calibration: Calibration) -> Ranking:
-        """A ranking with its sentences' support by other documents (``bioqa.models.answers.agreement``), and
-        with what a second reading finds, if that counts (``bioqa.models.answers.aptness``)."""
-        words = tokenise_question(question, self.vocabulary).stems
-        supported = with_support(ranked, words, self._tokens, self.vocabulary, calibration)
-        return with_aptness(supported, question, self._tokens, self.vocabulary, calibration)
+    def read_again(self, question: str, ranking: Ranking, calibration: Calibration | None = None) -> Ranking:
+        """The ranking with support of its best documents' sentences (``bioqa.models.answers.agreement``), and
+        with what a second reading adds, if that counts (``bioqa.models.answers.aptness``).
+
+        ``calibration``: of another ranker that made the ranking.
+        """
+        calibration = calibration or self.calibration
+        tokenised = tokenise_question(question, self.vocabulary)
+        supported = with_support(ranking, tokenised.stems, self._tokens, self.vocabulary, calibration)
+        return with_aptness(supported, question, tokenised, self._tokens, self.vocabulary, calibration)
 
     def candidates(self, question: str, documents: Sequence[Document]) -> list[Candidate]:
         """Documents from outside an index as candidates: BM25 with the checkpoint's vocabulary."""

@@ -160,6 +160,9 @@ class Answer:
     """How the words of the question were read; None if they were taken literally."""
     next_offset: int | None = None
     """The ``offset`` of further results; None if there are none."""
+    fitting: int | None = None
+    """With ``order`` date: how many of the candidates fit the question; these alone are sorted by date. None
+    by relevance, and if the ranker's scores are no probabilities."""
     facets: Facets | None = None
     """Numbers of documents among the best 1,000, if they were asked for: ``years``, ``types``, …
 

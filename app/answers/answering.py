@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +17,7 @@ from bioqa.app.answers.explaining import (
     explain_retrieval,
 )
 from bioqa.app.answers.facets import Facets, facets_of
+from bioqa.app.answers.newest import by_date, newest_page
 from bioqa.app.answers.question import DEFAULT_OPTIONS, ExplainOptions, Options
 from bioqa.app.answers.vectors import FoundCandidates, asks_words_alone, find
 from bioqa.app.settings import MAX_CANDIDATES
@@ -120,10 +120,17 @@ class Retrieved:
     """Documents of the ranking that come before the answer."""
     next_offset: int | None = None
     facets: Facets | None = None
+    fitting: int | None = None
+    """How many of the candidates fit, if they are shown by date; see ``newest``."""
     emptied: tuple[LeftOut, ...] = ()
     explaining: Explaining | None = None
     by_words: str | None = None
     """Why words alone found the candidates, though vectors were to be used."""
+
+    @property
+    def is_by_date(self) -> bool:
+        """Whether the newest of the documents that fit come first."""
+        return self.options.order == "date" and not self.listed
 
     @property
     def item(self) -> tuple[str, Sequence[Candidate]]:
@@ -312,9 +319,11 @@ def _page(
 ) -> tuple[Sequence[Candidate], int, int | None]:
     """The candidates to rank, how many of the ranked ones to skip, and where further results begin."""
     begin, end = options.offset, options.offset + options.max_documents
-    if listed or options.order == "date":
-        ordered = candidates if listed else by_date(candidates[: options.run])
-        return ordered[begin:end], 0, end if end < len(ordered) else None
+    if listed:
+        return candidates[begin:end], 0, end if end < len(candidates) else None
+    if options.order == "date":
+        # Which of them fit is known when they are ranked.
+        return candidates[: options.run], 0, None
     first = begin // options.run * options.run
     run = candidates[first : first + options.run]
     end = min(end, first + len(run))
@@ -323,28 +332,21 @@ def _page(
     return run, begin - first, end if more and end > begin else None
 
 
-def by_date(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The newest first, those without a date last; those of one day stay in their order."""
-    return sorted(candidates, key=lambda candidate: candidate.document.published or date.min, reverse=True)
-
-
 def rank_and_select(ranker: Ranker, retrieved: Sequence[Retrieved]) -> list[Answer]:
     """Answer questions, ranking them together. Raises what the ranker raises."""
     begun = time.perf_counter()
     items = [question.item for question in retrieved if not question.listed]
     rankings = iter(ranker.rank_many(items) if len(items) > 1 else [ranker.rank(*item) for item in items])
     spent = _ms(begun, time.perf_counter())
-    return [
-        _answer(
-            question,
-            _list_unscored(question) if question.listed else question.of_candidates(next(rankings)),
-            (ranker.calibration, None if question.listed else ranker.scale),
-            ranker,
-            begun,
-            spent,
-        )
-        for question in retrieved
-    ]
+    answers = []
+    for question in retrieved:
+        if question.listed:
+            page, ranking, scale = question, _list_unscored(question), None
+        else:
+            scale = ranker.scale
+            page, ranking = _choose_page(question, next(rankings), scale, ranker)
+        answers.append(_answer(page, ranking, (ranker.calibration, scale), ranker, begun, spent))
+    return answers
 
 
 def _list_unscored(retrieved: Retrieved) -> Ranking:
@@ -352,13 +354,28 @@ def _list_unscored(retrieved: Retrieved) -> Ranking:
     return Ranking(tuple(RankedDocument(candidate.document, 0.0, ()) for candidate in retrieved.candidates))
 
 
+def _choose_page(
+    retrieved: Retrieved, ranking: Ranking, scale: Scale | None, ranker: Ranker | None = None
+) -> tuple[Retrieved, Ranking]:
+    """The ranking of ``Retrieved.item`` as one of the candidates; by date, of those on the page that fit.
+
+    ``ranker``: the one that ranked them, to compare the sentences of these documents as it does those of the
+    best ones.
+    """
+    if not retrieved.is_by_date:
+        return retrieved, retrieved.of_candidates(ranking)
+    page = newest_page(ranking, retrieved.options, scale)
+    # Not in the protocol: other rankers need not compare documents.
+    read_again = getattr(ranker, "read_again", None)
+    chosen = page.ranking if read_again is None else read_again(retrieved.item[0], page.ranking)
+    paged = replace(retrieved, fitting=page.fitting, next_offset=page.next_offset)
+    own = retrieved.of_candidates(chosen)
+    return paged, replace(own, documents=by_date(own.documents))
+
+
 def _take_page(ranking: Ranking, retrieved: Retrieved) -> Ranking:
     """The part of a ranking that the answer is taken from."""
-    documents = ranking.documents[retrieved.skip :]
-    if retrieved.options.order == "date" and not retrieved.listed:
-        order = {candidate.document.pmid: position for position, candidate in enumerate(retrieved.candidates)}
-        documents = tuple(sorted(documents, key=lambda ranked: order[ranked.document.pmid]))
-    return replace(ranking, documents=documents)
+    return replace(ranking, documents=ranking.documents[retrieved.skip :])
 
 
 def answer_by_bm25(ranker: Ranker, retrieved: Retrieved, reason: str) -> Answer:
@@ -369,7 +386,7 @@ def answer_by_bm25(ranker: Ranker, retrieved: Retrieved, reason: str) -> Answer:
     begun = time.perf_counter()
     # The ranker that failed would be asked again.
     retrieved = replace(retrieved, explaining=None)
-    ranking = retrieved.of_candidates(rank_lexically(*retrieved.item))
+    retrieved, ranking = _choose_page(retrieved, rank_lexically(*retrieved.item), SCALE)
     spent = _ms(begun, time.perf_counter())
     return replace(_answer(retrieved, ranking, (CALIBRATION, SCALE), ranker, begun, spent), degraded=reason)
 
@@ -416,6 +433,7 @@ def _answer(
         notation=retrieved.notation,
         reading=retrieved.reading,
         next_offset=retrieved.next_offset,
+        fitting=retrieved.fitting,
         facets=retrieved.facets,
         emptied=retrieved.emptied,
         by_words=retrieved.by_words,

@@ -171,8 +171,8 @@ class Options(NullIsDefault):
     Filters must all be met, and change no score. Further results have an ``offset``: of the documents that
     are found, up to ``MAX_CANDIDATES``, each run of ``candidates`` is ranked by itself, so that results
     neither repeat nor go missing from one offset to the next, and any costs as much as the first. An answer
-    ends where its run ends. By date, the first run's documents are sorted, the newest first and those without
-    a date last.
+    ends where its run ends. By date, those documents of the first run are sorted that fit, the newest first
+    and those without a date last.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -253,7 +253,10 @@ class Options(NullIsDefault):
     ] = None
     order: Annotated[
         Order,
-        Field(description="date: the candidates by date, the newest first, and those without a date last."),
+        Field(
+            description="date: the candidates that fit by date, the newest first, and those without a date "
+            "last. One fits if its score is at least .05 and a fifth of the best one's."
+        ),
     ] = "relevance"
     offset: Annotated[
         int,

@@ -25,6 +25,7 @@ Kind = Literal[
     "condensed",
     "truncated",
     "uncalibrated",
+    "newest",
     "further",
     "found",
 ]
@@ -38,7 +39,8 @@ class Remark:
     """What it is about: confidence (whether the answer answers), degraded (BM25 replaced the ranker),
     by_words (vectors could not be used), nothing or emptied (why there is no document), searched, corrected,
     expanded, literal, cut_short, condensed (what was searched for), truncated, uncalibrated (what scores
-    mean), further (there are more), found (how many candidates were read)."""
+    mean), newest (how many documents fit, the newest of which come first), further (there are more), found
+    (how many candidates were read)."""
     text: str
     """One or more sentences."""
 
@@ -65,6 +67,9 @@ def _remarks(answer: Answer) -> Iterator[tuple[Kind, str]]:
         yield "truncated", f"The ranker read {count} long sentence{'s' if count > 1 else ''} only in part."
     if answer.ranked_documents and not answer.calibrated and not answer.is_listed:
         yield "uncalibrated", "Scores are no probabilities: they are comparable within this answer only."
+    if answer.fitting is not None and answer.ranked_documents:
+        fit = "document that fits" if answer.fitting == 1 else "documents that fit"
+        yield "newest", f"{answer.fitting} {fit}, the newest first."
     if answer.next_offset is not None:
         yield "further", f"There are further documents, from offset {answer.next_offset} on."
     if answer.ranked_documents and not answer.is_listed:

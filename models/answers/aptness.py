@@ -27,7 +27,7 @@ from bioqa.models.answers.selection import Calibration, first_log_weights, sente
 from bioqa.models.answers.sentence_words import SentenceWords
 from bioqa.models.arrays import Booleans, Floats, Ints, concatenate
 from bioqa.models.features.soft import soft_match
-from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion, tokenise_question
+from bioqa.models.text.tokens import TokenisedDocument, TokenisedQuestion
 from bioqa.models.text.vocabulary import STOP, Vocabulary
 
 FITTED = Path(__file__).with_name("aptness.safetensors")
@@ -99,13 +99,22 @@ def fitted() -> Aptness:
 
 
 def with_aptness(
-    ranking: Ranking, question: str, tokens: Tokens, vocabulary: Vocabulary, calibration: Calibration
+    ranking: Ranking,
+    question: str,
+    question_tokens: TokenisedQuestion,
+    tokens: Tokens,
+    vocabulary: Vocabulary,
+    calibration: Calibration,
 ) -> Ranking:
-    """The ranking with what the second reading adds to the sentences of its ten best documents."""
+    """The ranking with what the second reading adds to the sentences of its ten best documents.
+
+    ``tokens`` of documents.
+    """
     best = ranking.documents[:DEPTH]
     if not calibration.aptness or not best or vocabulary.pieces is None:
         return ranking
-    found = columns(question, best, tokens([ranked.document for ranked in best]), vocabulary, calibration)
+    tokenised = tokens([ranked.document for ranked in best])
+    found = columns(question, question_tokens, best, tokenised, vocabulary, calibration)
     ends = np.cumsum([ranked.document.sentence_count for ranked in best])[:-1]
     parts = (np.split(added, ends) for added in fitted()(found, flags_of(question)))
     read = (
@@ -180,22 +189,22 @@ def _units(best: Sequence[RankedDocument], tokenised: Sequence[TokenisedDocument
 
 def columns(
     question: str,
+    question_tokens: TokenisedQuestion,
     best: Sequence[RankedDocument],
     tokenised: Sequence[TokenisedDocument],
     vocabulary: Vocabulary,
     calibration: Calibration,
 ) -> Floats:
     """[sentences of all documents, COLUMNS]"""
-    asked = tokenise_question(question, vocabulary)
     units = _units(best, tokenised)
-    near, of_topic = _topic(asked, tokenised, vocabulary, units)
+    near, of_topic = _topic(question_tokens, tokenised, vocabulary, units)
     of_roles = _roles(units)
     aim_near = units.best(of_roles[0] * near)[units.owner]
     rows = [
         *_ranker(best, calibration, units),
         *of_topic,
         aim_near,
-        *_news(asked, tokenised, vocabulary, units),
+        *_news(question_tokens, tokenised, vocabulary, units),
         *_places(units),
         *of_roles,
         *signs.signs(units.words, question).T,
@@ -226,7 +235,7 @@ def concatenate_floats(parts: object) -> Floats:
 
 
 def _topic(
-    asked: TokenisedQuestion,
+    question: TokenisedQuestion,
     tokenised: Sequence[TokenisedDocument],
     vocabulary: Vocabulary,
     units: _Units,
@@ -237,7 +246,7 @@ def _topic(
     """
     pieces, counts = (concatenate(getattr(d, name) for d in tokenised) for name in ("pieces", "piece_counts"))
     assert vocabulary.pieces is not None
-    matches = soft_match(asked.pieces, pieces, counts, vocabulary.pieces)
+    matches = soft_match(question.pieces, pieces, counts, vocabulary.pieces)
     closest, weights, owner = matches.closest**3, matches.weights, units.owner
     titles, documents = units.best(closest * units.titles), units.best(closest)
     with_title = np.maximum(closest, titles[:, owner])
@@ -272,7 +281,7 @@ def _missing(weights: Floats, closest: Floats) -> Floats:
 
 
 def _news(
-    asked: TokenisedQuestion,
+    question: TokenisedQuestion,
     tokenised: Sequence[TokenisedDocument],
     vocabulary: Vocabulary,
     units: _Units,
@@ -283,7 +292,7 @@ def _news(
     telling = stems != STOP
     stems, sentence = stems[telling], sentence[telling]
     idf = vocabulary.stem_idf_of(stems)
-    repeated = np.isin(stems, asked.stems)
+    repeated = np.isin(stems, question.stems)
     in_title = units.titles[sentence]
     document = units.owner[sentence]
     width = int(stems.max(initial=0)) - int(stems.min(initial=0)) + 1

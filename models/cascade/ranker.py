@@ -188,11 +188,15 @@ class Cascade:
         reading = self.read(question, readable, self.speed.pieces(self.budget_ms), combination.most_sentences)
         ranked = combination.apply(first, reading)
         ranked.sort(key=lambda document: -document.score)
-        return self.first.add_support(question, Ranking(tuple(ranked), reading.truncated), self.calibration)
+        return self.read_again(question, Ranking(tuple(ranked), reading.truncated))
 
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each in turn."""
         return [self.rank(question, candidates) for question, candidates in items]
+
+    def read_again(self, question: str, ranking: Ranking) -> Ranking:
+        """As the first ranker does, with this one's calibration."""
+        return self.first.read_again(question, ranking, self.calibration)
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -29,6 +29,13 @@ class Choosy(LexicalRanker):
     scale = Scale(Curve((0.0, 1.0), (0.0, 1.0)), Curve((0.0, 1.0), (0.0, 1.0)), margin=1e-6)
 
 
+class Strict(LexicalRanker):
+    """Few documents fit: BM25 of 2 means .5, and of 1 .05."""
+
+    name = "strict"
+    scale = Scale(Curve((1.0, 2.0), (-3.0, 0.0)), Curve((0.0, 1.0), (0.0, 1.0)))
+
+
 class Gate(LexicalRanker):
     """Ranks when it is told to, and keeps the order of what it ranked."""
 

@@ -24,7 +24,7 @@ from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import Ranking
 from bioqa.system.errors import BioqaError
 from bioqa.system.language import Language
-from tests.app.answers.rankers import Choosy
+from tests.app.answers.rankers import Choosy, Strict
 from tests.app.conftest import DRUGS, documents
 from tests.app.rankers import LexicalRanker
 
@@ -346,10 +346,25 @@ def test_the_newest_of_the_candidates_come_first(answerer: Answerer) -> None:
     ]
     assert [pmid for page in pages for pmid in pmids_of(page)] == pmids_of(everything)
     assert [page.next_offset for page in pages] == [15, 30, None]
-    assert pages[0].candidates == 15  # those in the answer are enough for the ranker
+    assert pages[0].candidates == 40
     best = ask(answerer, "adults", Options(max_documents=100))
     scores = {ranked.document.pmid: ranked.score for ranked in best.documents}
     assert {r.document.pmid: r.score for r in everything.documents} == pytest.approx(scores)
+
+
+def test_by_date_only_what_fits_is_shown(answerer: Answerer) -> None:
+    strict = Answerer(answerer.index, Strict())
+    best = ask(strict, "metformin adults", Options(max_documents=100)).documents
+    fitting = {each.pmid for each in best if each.score >= max(0.05, best[0].score / 5)}
+    newest = ask(strict, "metformin adults", Options(max_documents=100, order="date"))
+    assert {*pmids_of(newest)} == fitting
+    assert newest.fitting == len(fitting) < len(best)
+    first = ask(strict, "metformin adults", Options(max_documents=1, order="date"))
+    assert (first.fitting, first.next_offset) == (len(fitting), 1)
+    assert {remark.kind: remark.text for remark in remarks(first)}["newest"] == (
+        f"{len(fitting)} documents that fit, the newest first."
+    )
+    assert ask(strict, "metformin adults").fitting is None
 
 
 def test_only_a_ranking_of_the_best_tells_whether_they_answer(answerer: Answerer) -> None:

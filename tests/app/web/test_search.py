@@ -18,6 +18,7 @@ from bioqa.bioasq.metadata import Metadata
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
+from tests.app.answers.rankers import Strict
 from tests.app.conftest import document
 from tests.app.engines import local
 from tests.app.rankers import LexicalRanker
@@ -92,6 +93,18 @@ def test_a_date_and_a_ranker_are_kept_and_used(client: TestClient) -> None:
         "q": ["metformin"], "before": ["1995-01-01"], "ranker": ["lexical"], "max_documents": ["20"]
     }  # fmt: skip
     assert len(client.get(json).json()["questions"][0]["documents"]) <= 10
+
+
+def test_newest_first_says_how_many_fit(client: TestClient, answerer: Answerer) -> None:
+    counts = "//div[@class='summary']/p"
+    assert "fit" not in texts(read(client.get("/?q=adults&order=date")), counts)[0]
+    with TestClient(create_app(Settings(), local(Answerer(answerer.index, Strict())))) as strict:
+        told = strict.get("/v1/search?body=metformin+adults&order=date&max_documents=5").json()
+        page = read(strict.get("/?q=metformin+adults&order=date&max_documents=5"))
+    (newest,) = (remark["text"] for remark in told["remarks"] if remark["kind"] == "newest")
+    number = int(newest.split()[0])
+    assert 5 < number < 40
+    assert texts(page, counts)[0].startswith(f"5 articles of {number} that fit and ")
 
 
 def test_empty_fields_of_a_form_are_none(client: TestClient) -> None:

@@ -14,6 +14,7 @@ from bioqa.models.answers.asked import FLAGS
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import first_log_weights, log_weights, select
 from bioqa.models.reranker import Reranker
+from bioqa.models.text.tokens import TokenisedQuestion, tokenise_question
 from tests.models.toys import document
 
 QUESTION = "Does aspirin lower mortality in zelosis?"
@@ -47,6 +48,10 @@ def _plain(soft: Reranker, question: str, documents: Sequence[Document] = DOCUME
     return Ranking(tuple(replace(each, aptness=(), relevance=()) for each in ranking.documents))
 
 
+def _tokens(soft: Reranker, question: str = QUESTION) -> TokenisedQuestion:
+    return tokenise_question(question, soft.vocabulary)
+
+
 def test_aims_and_titles_stand_below_what_they_ask_for(soft: Reranker) -> None:
     selection = select(soft.rank(QUESTION, _candidates()), soft.calibration)
     first = [sentence.text for sentence in selection.sentences[:2]]
@@ -58,7 +63,9 @@ def test_aims_and_titles_stand_below_what_they_ask_for(soft: Reranker) -> None:
 @pytest.mark.parametrize("question", [QUESTION, "", "?!", "zelosis " * 300, "what is 12%?"])
 def test_documents_and_the_rankers_scores_stay(soft: Reranker, question: str) -> None:
     plain = _plain(soft, question)
-    read = with_aptness(plain, question, soft.tokens, soft.vocabulary, soft.calibration)
+    read = with_aptness(
+        plain, question, _tokens(soft, question), soft.tokens, soft.vocabulary, soft.calibration
+    )
     assert Ranking(tuple(replace(each, aptness=(), relevance=()) for each in read.documents)) == plain
     for each in read.documents:
         assert len(each.aptness) == len(each.relevance) == len(each.sentence_scores)
@@ -68,11 +75,13 @@ def test_documents_and_the_rankers_scores_stay(soft: Reranker, question: str) ->
 def test_where_it_does_not_count_nothing_is_read(soft: Reranker) -> None:
     plain = _plain(soft, QUESTION)
     off = replace(soft.calibration, aptness=0.0)
-    assert with_aptness(plain, QUESTION, soft.tokens, soft.vocabulary, off) is plain
+    assert with_aptness(plain, QUESTION, _tokens(soft), soft.tokens, soft.vocabulary, off) is plain
     without_pieces = replace(soft.vocabulary, pieces=None)
-    assert with_aptness(plain, QUESTION, soft.tokens, without_pieces, soft.calibration) is plain
+    assert (
+        with_aptness(plain, QUESTION, _tokens(soft), soft.tokens, without_pieces, soft.calibration) is plain
+    )
     none = Ranking(())
-    assert with_aptness(none, QUESTION, soft.tokens, soft.vocabulary, soft.calibration) is none
+    assert with_aptness(none, QUESTION, _tokens(soft), soft.tokens, soft.vocabulary, soft.calibration) is none
 
 
 def test_the_best_weight_of_a_question_stays_as_high(soft: Reranker) -> None:
@@ -94,12 +103,12 @@ def test_only_the_ten_best_are_read_again(soft: Reranker) -> None:
 def test_what_a_document_has_of_its_own_does_not_depend_on_the_others(soft: Reranker) -> None:
     ranking = _plain(soft, QUESTION).documents
     tokens = soft.tokens([each.document for each in ranking])
-    together = columns(QUESTION, ranking, tokens, soft.vocabulary, soft.calibration)
+    together = columns(QUESTION, _tokens(soft), ranking, tokens, soft.vocabulary, soft.calibration)
     of_others = [COLUMNS.index(name) for name in ("below_first", "place", "below_best")]
     own = np.delete(np.arange(len(COLUMNS)), of_others)
     begin = 0
     for each, of_one in zip(ranking, tokens, strict=True):
-        alone = columns(QUESTION, [each], [of_one], soft.vocabulary, soft.calibration)
+        alone = columns(QUESTION, _tokens(soft), [each], [of_one], soft.vocabulary, soft.calibration)
         end = begin + len(alone)
         assert together[begin:end, own] == pytest.approx(alone[:, own], abs=1e-5)
         begin = end
