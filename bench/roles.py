@@ -23,6 +23,7 @@ from scipy.optimize import minimize
 from bioqa import read_medline
 from bioqa.bioasq.domain import Document
 from bioqa.bioasq.labels import LABEL
+from bioqa.models.answers.document_roles import role_of_label
 from bioqa.models.answers.roles import (
     BEGIN,
     NUMERAL,
@@ -37,23 +38,6 @@ from bioqa.models.answers.roles import (
 from bioqa.models.answers.sentence_words import SentenceWords
 from bioqa.models.arrays import Floats, Ints
 
-_OF_LABELS = {
-    "aim": "objectives? aims? purpose goals? hypothesis questions? study.objectives? research.question",
-    "background": "background context introduction importance rationale",
-    "method": (
-        "methods? design settings? participants patients interventions? measurements methodology subjects"
-        " materials.and.methods material.and.methods patients.and.methods methods/design study.design"
-        " data.sources? study.selection data.extraction main.outcome.measures? outcome.measures exposures?"
-        " research.design.and.methods experimental.design design.and.methods subjects.and.methods"
-        " methods.and.analysis search.strategy data.collection.and.analysis"
-    ),
-    "result": "results? findings main.results principal.findings key.findings main.findings",
-    "conclusion": (
-        "conclusions? interpretation discussion significance summary implications conclusions.and.relevance"
-        " clinical.relevance conclusions/significance clinical.implications expert.opinion"
-    ),
-}
-_ROLE_OF = {role: re.compile("|".join(names.split()), re.IGNORECASE) for role, names in _OF_LABELS.items()}
 _LABEL = re.compile(rf"\s*({LABEL}|[A-Z][a-z]+(?: [a-z]+)?:(?= ))\s*")
 _AIM = re.compile(
     r"\b(?:aim|objective|purpose|goal)s?\b"
@@ -99,8 +83,8 @@ def labelled(document: Document) -> Labelled | None:
 
 
 def _role(label: str) -> int | None:
-    name = label.rstrip(":").strip()
-    return next((ROLES.index(role) for role, rule in _ROLE_OF.items() if rule.fullmatch(name)), None)
+    role = role_of_label(label)
+    return None if role is None else ROLES.index(role)
 
 
 def chosen_grams(abstracts: Sequence[Labelled], most: int) -> Grams:

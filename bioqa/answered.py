@@ -53,9 +53,9 @@ class Answer(answers.Answer):
         >>> index = bioqa.open_index("sample-index")
         >>> answer = bioqa.ask("Which genes influence the dose of warfarin?", index)
         >>> list(answer.snippets_rows()[0])
-        ['question', 'rank', 'pmid', 'standing', 'section', 'begin', 'end', 'text', 'score']
+        ['question', 'rank', 'pmid', 'standing', 'section', 'role', 'begin', 'end', 'text', 'score']
         """
-        names = ("rank", "pmid", "standing", "section", "begin", "end", "text", "score")
+        names = ("rank", "pmid", "standing", "section", "role", "begin", "end", "text", "score")
         return [dict(self._row(snippet, names)) for snippet in self.snippets]
 
     def _row(self, item: object, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:

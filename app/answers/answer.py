@@ -19,6 +19,7 @@ from bioqa.indexer.search.notation.interpretation import Interpretation
 from bioqa.indexer.search.questions.reading import Reading
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.ranking import RankedDocument, RankedSentence, Selection
+from bioqa.models.answers.roles import Role
 from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 
@@ -94,6 +95,8 @@ class AnswerSnippet:
     sentence: Sentence
     raw_score: float
     """The score by which it was selected, in [0, 1]; it orders this answer's snippets."""
+    role: Role | None = None
+    """What it does in its abstract: aim, background, method, result or conclusion; None for titles."""
 
     @property
     def pmid(self) -> str:
@@ -188,7 +191,7 @@ class Answer:
     @property
     def snippets(self) -> tuple[AnswerSnippet, ...]:
         return tuple(
-            AnswerSnippet(rank, ranked.score, ranked.document, ranked.sentence, ranked.own_score)
+            AnswerSnippet(rank, ranked.score, ranked.document, ranked.sentence, ranked.own_score, ranked.role)
             for rank, ranked in enumerate(self.selection.sentences, start=1)
         )
 

@@ -31,6 +31,7 @@ from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.questions.rewriting import rewritten
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
+from bioqa.models.answers.document_roles import with_roles
 from bioqa.models.answers.ranking import RankedDocument, Ranking, Selection
 from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration, SelectionLimits, select
@@ -415,7 +416,7 @@ def _answer(
     return Answer(
         question=retrieved.question,
         options=options,
-        selection=selection,
+        selection=replace(selection, sentences=with_roles(selection.sentences)),
         index=retrieved.index,
         ranker=ranker.name,
         ranker_hash=ranker.hash,

@@ -51,9 +51,12 @@ def by_date(documents: Sequence[RankedDocument]) -> tuple[RankedDocument, ...]:
     return tuple(sorted(documents, key=lambda ranked: ranked.document.published or date.min, reverse=True))
 
 
+def fitting_from(best: float) -> float:
+    """The least calibrated score of documents that fit, where the best one has ``best``."""
+    return min(best, max(LEAST_SCORE, SHARE_OF_BEST * best))
+
+
 def _count_fitting(documents: Sequence[RankedDocument], scale: Scale) -> int:
     """How many of the documents fit; they are sorted by score, the best first."""
     scores = scale.documents(np.array([ranked.score for ranked in documents], dtype=np.float64))
-    best = scores.max(initial=0.0)
-    floor = min(best, max(LEAST_SCORE, SHARE_OF_BEST * best))
-    return int(np.count_nonzero(scores >= floor))
+    return int(np.count_nonzero(scores >= fitting_from(float(scores.max(initial=0.0)))))

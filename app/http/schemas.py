@@ -34,6 +34,7 @@ from bioqa.app.exports.standing import notice_text, shown_notices
 from bioqa.app.http.metadata import CitationMetadata, citation_metadata
 from bioqa.bioasq.domain import MOST_DOCUMENTS, MOST_SNIPPETS, Document, Part, Question, Sentence
 from bioqa.models.answers.confidence import Confidence
+from bioqa.models.answers.roles import Role
 
 StandingName = Literal[
     "retracted", "concern", "retraction_notice", "concern_notice", "erratum_notice", "sound"
@@ -225,6 +226,11 @@ class SubmittedSnippet(BaseModel):
 
 class AnswerSnippet(SubmittedSnippet):
     standing: StandingName = Field(description="The document's.")
+    role: Role | None = Field(
+        default=None,
+        description="What it does in its abstract, as its authors label its part, or as it reads; null for "
+        "titles.",
+    )
     score: float = Field(description=SCORE)
 
 
@@ -375,6 +381,7 @@ def search_answer(
                     offsetInBeginSection=s.begin,
                     offsetInEndSection=s.end,
                     standing=s.document.metadata.standing.value,
+                    role=s.role,
                     score=s.score,
                 )
                 for s in answer.snippets

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bioqa.app.answers.answer import Answer
+from bioqa.app.answers.newest import fitting_from
 from bioqa.app.web.folding import shown_spans
 from bioqa.app.web.spans import AskedWords, TextSpan, spans
 from bioqa.app.web.spans import TextPart as SetPart
@@ -65,8 +66,10 @@ class Article:
 def articles(answer: Answer, first_rank: int = 1) -> list[Article]:
     """Return the answer's documents, best first, with its sentences and the question's words marked."""
     words = AskedWords(answer.question.body, *_read_as(answer.reading))
+    best = max((ranked.score for ranked in answer.ranked_documents), default=0.0)
+    floor = fitting_from(best) if answer.calibrated else float("-inf")
     return [
-        _article(rank, ranked, answer, words)
+        _article(rank, ranked, answer, words, far_below=ranked.score < floor)
         for rank, ranked in enumerate(answer.ranked_documents, start=first_rank)
     ]
 
@@ -92,11 +95,15 @@ class _Marks:
     abstract: Sequence[Mark]
 
 
-def _article(rank: int, ranked: RankedDocument, answer: Answer, words: AskedWords) -> Article:
+def _article(
+    rank: int, ranked: RankedDocument, answer: Answer, words: AskedWords, *, far_below: bool
+) -> Article:
+    """``far_below`` the first one: its abstract is folded whole if no sentence of it was chosen."""
     document = ranked.document
     chosen = {snippet.sentence for snippet in answer.snippets if snippet.pmid == document.pmid}
     marks = _Marks(_marks(answer, document, "title"), _marks(answer, document, "abstract"))
-    unfolded = shown_spans(document, chosen, ranked.sentence_scores)
+    hidden = far_below and not marks.abstract
+    unfolded = [] if hidden else shown_spans(document, chosen, ranked.sentence_scores)
     return _show(document, marks, words, unfolded, rank, ranked.score)
 
 

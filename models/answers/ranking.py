@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bioqa.bioasq.domain import Candidate, Document, Question, Response, Sentence
+from bioqa.models.answers.roles import Role
 from bioqa.models.arrays import Floats, Ints
 
 
@@ -47,6 +48,8 @@ class RankedSentence:
     score: float
     raw_score: float | None = None
     """The selection score, where ``score`` is a probability."""
+    role: Role | None = None
+    """What it does in its abstract; None for titles, and where nobody asked."""
 
     @property
     def own_score(self) -> float:

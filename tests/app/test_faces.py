@@ -196,7 +196,7 @@ def remarkable(answerer: Answerer) -> list[Answer]:
             truncated_sentences=2,
             reading=reading,
         ),
-        replace(answer, reading=cut_short),
+        replace(answer, reading=cut_short, fitting=23),
         answerer.answer(Question("q", "metformin[ti] AND statin[ti]")),
         answerer.answer(Question("q", "metformin"), Options(literal=True)),
         answerer.answer(Question("q", "metformin"), Options(published_after="2100")),

@@ -48,6 +48,7 @@ def test_search_answers_with_everything_that_the_contract_names(client: TestClie
         "offsetInBeginSection",
         "offsetInEndSection",
         "standing",
+        "role",
         "score",
     }
 

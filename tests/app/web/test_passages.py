@@ -63,6 +63,21 @@ def test_labels_stand_apart_and_marks_are_where_the_sentences_are() -> None:
     assert (article.rank, article.score) == (1, 2.5)
 
 
+def test_far_below_the_first_nothing_is_shown_but_chosen_sentences() -> None:
+    long = replace(document(()), abstract=ABSTRACT + " x" * 300, sentences=(span("They slept."),))
+    ranked = [
+        RankedDocument(replace(long, pmid=str(place)), score, (0.0,))
+        for place, score in enumerate((0.9, 0.2, 0.1, 0.1))
+    ]
+    chosen = RankedSentence(ranked[2].document, span("They slept."), 0.5)
+    selection = Selection(tuple(ranked), (chosen,))
+    plain_answer = replace(answer(long), selection=selection)
+    shown = articles(replace(plain_answer, calibrated=True))
+    assert [all(part.folded for part in article.parts) for article in shown] == [False, False, False, True]
+    # Scores that are no probabilities say little about how far below an article is.
+    assert not any(part.folded for article in articles(plain_answer) for part in article.parts)
+
+
 def test_a_mark_in_the_title_is_not_one_in_the_abstract() -> None:
     (article,) = articles(answer(document(), Sentence("title", 5, 6)))
     assert article.title == (plain("Rats "), plain("\U0001f400", Mark(5, 6, 1, 1.0)), plain(" sleep"))

@@ -14,7 +14,7 @@ from bioqa.app.answers.answering import Answerer
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
 from bioqa.bioasq.domain import Document, Part, Sentence
-from bioqa.bioasq.metadata import Metadata
+from bioqa.bioasq.metadata import Author, Journal, Metadata
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
@@ -270,7 +270,11 @@ def cited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
             replace(
                 document(number, f"Rats of herd {number}.", "Rats slept.", date(2000 + number, 1, 1)),
                 metadata=Metadata(
-                    types=types[number % 3], pmcid="PMC1" if number == 4 else "", doi=f"10.1000/{number}"
+                    authors=(Author("Doe", initials="J"), Author("Roe", initials="R")),
+                    journal=Journal("J Rats", "Journal of Rats"),
+                    types=types[number % 3],
+                    pmcid="PMC1" if number == 4 else "",
+                    doi=f"10.1000/{number}",
                 ),
             )
         )
@@ -279,6 +283,19 @@ def cited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     index.commit()
     with TestClient(create_app(Settings(), local(Answerer(index, LexicalRanker())))) as client:
         yield client
+
+
+def test_sentences_have_their_article_in_brief_and_what_they_do(cited: TestClient) -> None:
+    page = read(cited.get("/?q=rats&max_documents=2"))
+    listed = texts(page, "//section[@aria-labelledby='sentences']//li/p")
+    told = cited.get("/v1/search?body=rats&max_documents=2&max_snippets=2").json()["snippets"]
+    assert len(listed) == len(told) > 0
+    for text, snippet in zip(listed, told, strict=True):
+        pmid = snippet["document"].rpartition("/")[2]
+        assert (snippet["role"] is None) == (snippet["beginSection"] == "title")
+        does = snippet["role"] or "title"
+        number = int(pmid) - 90_000_000
+        assert text.startswith(f"Doe J, et al · {2000 + number} · J Rats · PMID {pmid} · {does} Copy")
 
 
 def test_counts_by_year_and_type_are_searches(cited: TestClient) -> None:
