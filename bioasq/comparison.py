@@ -305,8 +305,8 @@ def _correct(systems: Sequence[ComparedSystem]) -> list[ComparedSystem]:
     """Correct each measure's p for the number of systems that were compared by it."""
     corrected: dict[tuple[str, str], float] = {}
     for measure in {difference.measure for system in systems for difference in system.differences}:
-        tested = [(system.name, items) for system in systems if (items := system.difference(measure))]
-        adjusted = holm([items.p for _, items in tested])
+        tested = [(s.name, difference) for s in systems if (difference := s.difference(measure))]
+        adjusted = holm([difference.p for _, difference in tested])
         corrected |= {(name, measure): p for (name, _), p in zip(tested, adjusted, strict=True)}
     return [
         replace(

@@ -105,19 +105,19 @@ class Reranker:
 
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each question with its candidates, all scored in one pass of the model."""
-        elements = [self.example(*item) for item in items if item[1]]
-        if not elements:
+        examples = [self.example(*item) for item in items if item[1]]
+        if not examples:
             return [Ranking(()) for _ in items]
         model = self.checkpoint.model
-        batch = collate([example for example, _ in elements], self.checkpoint.vocabulary).to(place_of(model))
+        batch = collate([example for example, _ in examples], self.checkpoint.vocabulary).to(place_of(model))
         with torch.inference_mode():
             scores = model(batch)
-        documents = _split(scores.documents.cpu().numpy(), [len(e.unit_counts) for e, _ in elements])
+        documents = _split(scores.documents.cpu().numpy(), [len(e.unit_counts) for e, _ in examples])
         if self._units != "sentences":
-            sentences = [stemmed_bm25(features) for _, features in elements]
+            sentences = [stemmed_bm25(features) for _, features in examples]
         else:
-            sentences = _split(scores.sentences.cpu().numpy(), [len(e.word_counts) for e, _ in elements])
-        ranked = iter(zip(elements, documents, sentences, strict=True))
+            sentences = _split(scores.sentences.cpu().numpy(), [len(e.word_counts) for e, _ in examples])
+        ranked = iter(zip(examples, documents, sentences, strict=True))
         rankings = []
         for _, candidates in items:
             if not candidates:

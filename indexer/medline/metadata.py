@@ -134,14 +134,14 @@ def _name_author(author: list[str]) -> list[str]:
 
 def _orcid(text: str) -> str:
     """An ORCID iD in its usual form; "" if the text has none, or one with a wrong check digit (ISO 7064)."""
-    if not (values := _ORCID.search(text)):
+    if not (match := _ORCID.search(text)):
         return ""
-    digits = "".join(values.groups()).upper()
+    digits = "".join(match.groups()).upper()
     total = 0
     for digit in digits[:-1]:
         total = 2 * (total + int(digit))
     check = (12 - total % 11) % 11
-    return "-".join(values.groups()).upper() if digits[-1] == "0123456789X"[check] else ""
+    return "-".join(match.groups()).upper() if digits[-1] == "0123456789X"[check] else ""
 
 
 def _journal(journal: dict[str, etree._Element], catalogue: dict[str, etree._Element]) -> list[str]:
@@ -157,10 +157,10 @@ def _journal(journal: dict[str, etree._Element], catalogue: dict[str, etree._Ele
 
 def _issn(issue: etree._Element | None, linking: etree._Element | None) -> tuple[str, str]:
     """The ISSN and its kind."""
-    if issue is not None and (values := text_of(issue)):
-        return values, issue.get("IssnType", "")
-    values = text_of(linking)
-    return values, "Linking" if values else ""
+    if issue is not None and (issn := text_of(issue)):
+        return issn, issue.get("IssnType", "")
+    issn = text_of(linking)
+    return issn, "Linking" if issn else ""
 
 
 def _pages(pagination: etree._Element | None) -> str:
@@ -173,8 +173,8 @@ def _pages(pagination: etree._Element | None) -> str:
 
 def _electronic(dates: Iterable[etree._Element]) -> PartialDate | None:
     for element in dates:
-        if element.get("DateType", "Electronic") == "Electronic" and (values := date_of(element)):
-            return values
+        if element.get("DateType", "Electronic") == "Electronic" and (day := date_of(element)):
+            return day
     return None
 
 
@@ -197,9 +197,9 @@ def _doi(locations: Iterable[etree._Element]) -> str:
         if (
             element.get("EIdType") == "doi"
             and element.get("ValidYN") != "N"
-            and (values := _DOI.search(text_of(element)))
+            and (match := _DOI.search(text_of(element)))
         ):
-            return values[0]
+            return match[0]
     return ""
 
 

@@ -133,13 +133,13 @@ class ElasticShelf:
 
     def _holders(self) -> set[str]:
         """Return the names of the indices that have the alias."""
-        alias = _get_alias(self._client, self._address)
-        if self.base in alias:
+        names = _get_alias(self._client, self._address)
+        if self.base in names:
             raise BioqaError(
                 f"{self.base} at {self._address.hosts[0]} is an index made by `bioqa index`, not an alias, "
                 "which releases need: give `bioqa update` another name, or delete that index first"
             )
-        return set(alias)
+        return set(names)
 
     def _move_alias(self, name: str) -> None:
         others = self._holders() - {name}

@@ -126,7 +126,7 @@ class VectorEncoder:
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)
         with torch.inference_mode():
             for batch in self._encoder.batches(inputs):
-                pooled = self._pool([inputs[folder] for folder in batch])
+                pooled = self._pool([inputs[number] for number in batch])
                 if self._head is not None:
                     matrix, added = self._head
                     pooled = pooled @ matrix.to(pooled.device).T + added.to(pooled.device)

@@ -117,15 +117,15 @@ def score_ready(
     share = component.share
 
     def score(name: str, questions: Sequence[Prepared]) -> list[PoolScores]:
-        elements = []
+        scores = []
         for done, question in enumerate(questions, 1):
             body, candidates = question.response.question.body, question.retrieved.candidates
             documents, sentences = in_order(ranker.rank(body, candidates), candidates)
             gold = [in_order(ranker.rank(body, [c]), [c])[1] for c in question.gold.candidates]
-            elements.append(PoolScores(documents, sentences, np.concatenate([np.zeros(0), *gold])))
+            scores.append(PoolScores(documents, sentences, np.concatenate([np.zeros(0), *gold])))
             if done % 50 == 0:
                 log(f"{name}: {done}/{len(questions)} questions")
-        return elements
+        return scores
 
     dev = score("dev", share.dev(data.dev))
     tests: Mapping[str, Sequence[PoolScores]] = {

@@ -66,14 +66,14 @@ def compare(measured: Sequence[MeasuredSystem]) -> tuple[list[Row], str]:
     ]
     reference = reference_of(whole)
     against = next(runs for system, _, runs in measured if system.name == reference)
-    elements = []
+    rows = []
     for system, records, runs in measured:
         summaries = {}
         for name in runs[0].collections:
             p = {} if runs is against else {reference: better_p(runs, against, name)}
             summaries[name] = summary(runs, name, p)
-        elements.append(Row(system.name, system.kind, len(runs), mean_on_dev(runs), summaries, records))
-    return elements, reference
+        rows.append(Row(system.name, system.kind, len(runs), mean_on_dev(runs), summaries, records))
+    return rows, reference
 
 
 def _stored_systems(

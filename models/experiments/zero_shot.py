@@ -69,12 +69,12 @@ def score_zero_shot(
     vectors = SentenceVectors(encoder, pooling)
 
     def score(name: str, questions: Sequence[Prepared]) -> list[PoolScores]:
-        elements = []
+        scores = []
         for done, question in enumerate(questions, 1):
-            elements.append(_scores_of(vectors, component, question))
+            scores.append(_scores_of(vectors, component, question))
             if done % 50 == 0:
                 log(f"{name}: {done}/{len(questions)} questions")
-        return elements
+        return scores
 
     dev = score("dev", component.share.dev(data.dev))
     tests = {name: score(name, component.share.test(qs)) for name, qs in data.tests.items()}

@@ -189,9 +189,9 @@ def _behind(client: Elasticsearch, address: IndexAddress) -> str | None:
         if not described:
             return None
         ((name, description),) = described.items()
-        descriptors = description["mappings"].get("_meta", {}).get(_NOTE, {}).get("format")
-    if descriptors != FORMAT:
-        raise SynonymsError(f"{alias} has format {descriptors}, and this bioqa reads {FORMAT}; make it anew")
+        stored = description["mappings"].get("_meta", {}).get(_NOTE, {}).get("format")
+    if stored != FORMAT:
+        raise SynonymsError(f"{alias} has format {stored}, and this bioqa reads {FORMAT}; make it anew")
     return str(name)
 
 

@@ -167,11 +167,10 @@ def _author_keys(authors: Sequence[Sequence[str]]) -> list[str]:
     # Two letters at the end are initials that are written apart: few names have them.
     text = "\n".join([_with_initials(name) if name[-2:-1] == " " == name[-4:-3] else name for name in names])
     formed = text.replace(" ", "_").split("\n")
-    elements = [f"author:{name}" for name in formed if name]
-    elements += [f"first:{name}" for name in formed[:of_the_first] if name]
-    return (
-        elements if len(text) < MAX_KEY_CHARACTERS // 2 else [name[:MAX_KEY_CHARACTERS] for name in elements]
-    )
+    author_keys = [f"author:{name}" for name in formed if name]
+    author_keys += [f"first:{name}" for name in formed[:of_the_first] if name]
+    too_long = len(text) >= MAX_KEY_CHARACTERS // 2
+    return [name[:MAX_KEY_CHARACTERS] for name in author_keys] if too_long else author_keys
 
 
 def author_orders(name: str) -> tuple[str, ...]:

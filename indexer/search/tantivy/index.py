@@ -222,10 +222,8 @@ class TantivyIndex:
         numbers = [int(pmid) for pmid in pmids if PMID.fullmatch(pmid)]
         with tantivy_errors(self._folder.path):
             searcher = self._searcher()
-            pmids_found = [
-                from_stored(searcher.doc(address)) for address in self._addresses(searcher, numbers)
-            ]
-        return {document.pmid: document for document in pmids_found}
+            documents = [from_stored(searcher.doc(address)) for address in self._addresses(searcher, numbers)]
+        return {document.pmid: document for document in documents}
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents in ascending order of PMIDs, as they are when it begins."""
@@ -437,8 +435,8 @@ class TantivyIndex:
             return
         unknown = [pmid for pmid in pmids if pmid not in self._uncommitted]
         addresses = list(self._addresses(searcher, unknown))
-        pmids_found = numbers(searcher, "pmid", addresses)
-        self._uncommitted.update(zip(pmids_found, numbers(searcher, "version", addresses), strict=True))
+        pmids = numbers(searcher, "pmid", addresses)
+        self._uncommitted.update(zip(pmids, numbers(searcher, "version", addresses), strict=True))
 
     def _upsert(self, writer: Any, record: Record) -> Applied:
         current = self._uncommitted.get(record.pmid)

@@ -117,8 +117,8 @@ class QueryMaker:
                 return 1
             case HasWords(place, text) | HasPhrase(place, text):
                 field = _FIELDS[place]
-                queries = [searcher.doc_freq(field, word) for word in self.words(text)]
-                return min(queries, default=int(searcher.num_docs))
+                counts = [searcher.doc_freq(field, word) for word in self.words(text)]
+                return min(counts, default=int(searcher.num_docs))
             case AllOf(parts):
                 return min((self.most(part, searcher) for part in parts), default=int(searcher.num_docs))
             case AnyOf(parts):
