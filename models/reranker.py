@@ -105,6 +105,13 @@ class Reranker:
 
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each question with its candidates, all scored in one pass of the model."""
+        return [
+            self.read_again(question, scored)
+            for (question, _), scored in zip(items, self.score_many(items), strict=True)
+        ]
+
+    def score_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
+        """``rank_many`` by the model alone, without comparing documents or reading them again."""
         examples = [self.example(*item) for item in items if item[1]]
         if not examples:
             return [Ranking(()) for _ in items]
@@ -129,9 +136,7 @@ class Reranker:
                 truncated = self._reader.count_truncated(example.pieces)
             scored = ranking(candidates, of_documents, of_sentences)
             rankings.append(replace(scored, truncated_sentences=truncated))
-        return [
-            self.read_again(question, ranking) for (question, _), ranking in zip(items, rankings, strict=True)
-        ]
+        return rankings
 
     def read_again(self, question: str, ranking: Ranking, calibration: Calibration | None = None) -> Ranking:
         """The ranking with support of its best documents' sentences (``bioqa.models.answers.agreement``), and

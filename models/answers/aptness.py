@@ -56,6 +56,8 @@ _PLACE = (
 )
 _ROLES = (*roles.ROLES, "aim_before", "result_before", "has_result")
 COLUMNS = (*_RANKER, *_TOPIC, *_PLACE, *_ROLES, *signs.COLUMNS)
+CASCADE_COLUMNS = (*COLUMNS, "first_ranker")
+"""Those of a cascade: ``first_ranker`` is the log-weight that its first ranker gives, after both readings."""
 
 LIMIT = 4.0
 """Columns are standardised, and cut here, so that a strange text cannot have a weight of its own."""
@@ -90,12 +92,21 @@ class Aptness:
         arrays = asdict(self)
         save_file({name: values.astype(np.float32) for name, values in arrays.items()}, path)
 
+    @classmethod
+    def load(cls, path: Path, names: Sequence[str] = COLUMNS) -> "Aptness":
+        """``names`` of its columns. Raises OSError, SafetensorError and ValueError."""
+        arrays = load_file(path)
+        row, table = (len(names),), (1 + len(FLAGS), len(names))
+        shapes = {"mean": row, "deviation": row, "apt": table, "relevant": table}
+        if {name: array.shape for name, array in arrays.items()} != shapes:
+            raise ValueError(f"not the arrays {shapes}")
+        return cls(**{name: array.astype(np.float64) for name, array in arrays.items()})
+
 
 @cache
 def fitted() -> Aptness:
     """The model that is bundled, read once."""
-    found = {name: values.astype(np.float64) for name, values in load_file(FITTED).items()}
-    return Aptness(**found)
+    return Aptness.load(FITTED)
 
 
 def with_aptness(
@@ -114,14 +125,20 @@ def with_aptness(
     if not calibration.aptness or not best or vocabulary.pieces is None:
         return ranking
     tokenised = tokens([ranked.document for ranked in best])
-    found = columns(question, question_tokens, best, tokenised, vocabulary, calibration)
+    rows = columns(question, question_tokens, best, tokenised, vocabulary, calibration)
+    return apply_aptness(ranking, fitted(), rows, question)
+
+
+def apply_aptness(ranking: Ranking, model: Aptness, rows: Floats, question: str) -> Ranking:
+    """The ranking with what the model adds; ``rows`` [sentences of its ten best documents, columns]."""
+    best, others = ranking.documents[:DEPTH], ranking.documents[DEPTH:]
     ends = np.cumsum([ranked.document.sentence_count for ranked in best])[:-1]
-    parts = (np.split(added, ends) for added in fitted()(found, flags_of(question)))
+    apt, relevant = (np.split(added, ends) for added in model(rows, flags_of(question)))
     read = (
-        replace(ranked, aptness=tuple(apt.tolist()), relevance=tuple(relevant.tolist()))
-        for ranked, apt, relevant in zip(best, *parts, strict=True)
+        replace(ranked, aptness=tuple(apt_here.tolist()), relevance=tuple(relevant_here.tolist()))
+        for ranked, apt_here, relevant_here in zip(best, apt, relevant, strict=True)
     )
-    return replace(ranking, documents=(*read, *ranking.documents[DEPTH:]))
+    return replace(ranking, documents=(*read, *others))
 
 
 def levelled(added: Floats, weights: Floats) -> Floats:

@@ -124,7 +124,9 @@ def confidence(
     # Rounded as it is shown, so that the level agrees with what is seen. The tanh does not overflow.
     estimate = round(0.5 * (1.0 + math.tanh(0.5 * estimator.log_odds(found))), 3)
     level = estimator.level(estimate)
-    if calibration.aptness and level != "unlikely":
+    # Learned of rankers that read sentences once: a cascade's log-weights mean something else.
+    is_cascade = ranking.documents[0].first is not None
+    if calibration.aptness and level != "unlikely" and not is_cascade:
         # That the documents fit is not enough: one of the first sentences is to answer.
         best = ranking.documents[:DOCUMENTS]
         stands = answered.standing(best, calibration, found.sentence_share, found.sentence_score)

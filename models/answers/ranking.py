@@ -31,6 +31,9 @@ class RankedDocument:
     relevance: tuple[float, ...] = ()
     """What it adds to those that decide which sentences are shown."""
 
+    first: "RankedDocument | None" = None
+    """As the first ranker of a cascade scored it; None for other rankers."""
+
     @property
     def own_score(self) -> float:
         """The ranker's own score in any case."""

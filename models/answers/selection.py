@@ -77,7 +77,7 @@ def select(
     )
 
 
-ALWAYS_SHOWN = 2
+ALWAYS_SHOWN = 1
 """So many of the sentences that are best after a second reading, whatever the first one was."""
 
 
@@ -87,7 +87,7 @@ class _Weighed:
     weight: float
     """``log_weights``, which order sentences."""
     shown: float
-    """``shown_log_weights``, which decide what is shown."""
+    """The one that decides what is shown."""
 
 
 def _weighed(documents: Sequence[RankedDocument], calibration: Calibration) -> list[_Weighed]:
@@ -98,8 +98,7 @@ def _weighed(documents: Sequence[RankedDocument], calibration: Calibration) -> l
         for sentence, score, weight, shown in zip(
             ranked.document.sentences,
             (share * factors(ranked, calibration)).tolist(),
-            log_weights(ranked, calibration).tolist(),
-            shown_log_weights(ranked, calibration).tolist(),
+            *(weights.tolist() for weights in _both_log_weights(ranked, calibration)),
             strict=True,
         )
         if not is_label(ranked.document, sentence)
@@ -164,14 +163,18 @@ def log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
 
     So it is comparable between questions, and does not depend on how many documents are selected.
     """
-    first = first_log_weights(ranked, calibration)
-    return first + _read_again(ranked.aptness, ranked, calibration) if calibration.aptness else first
+    return _both_log_weights(ranked, calibration)[0]
 
 
-def shown_log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
-    """The log-weights that decide what is shown: those of the first reading, corrected by the second."""
+def _both_log_weights(ranked: RankedDocument, calibration: Calibration) -> tuple[Floats, Floats]:
+    """Those that order, and those that decide what is shown: the first reading's, each with its own
+    correction by the second."""
     first = first_log_weights(ranked, calibration)
-    return first + _read_again(ranked.relevance, ranked, calibration) if calibration.aptness else first
+    if not calibration.aptness:
+        return first, first
+    corrections = (_read_again(added, ranked, calibration) for added in (ranked.aptness, ranked.relevance))
+    order, shown = (first + correction for correction in corrections)
+    return order, shown
 
 
 def first_log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:

@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from bioqa.models import bundled, checkpoint
+from bioqa.models.answers.aptness import CASCADE_COLUMNS, Aptness
 from bioqa.models.answers.scale import Scale, without_scale
 from bioqa.models.answers.selection import Calibration
 from bioqa.models.cascade.encoder import CrossEncoder
@@ -33,6 +34,8 @@ FORMAT = 3
 _OLD_FORMAT = 2
 """Without a head for documents."""
 KIND = "cascade"
+APTNESS = "aptness.safetensors"
+"""The second reading that was fitted to the cascade, if there is one."""
 
 
 def folder_of(name_or_folder: str | Path) -> Path | None:
@@ -60,6 +63,8 @@ def transformer_of(cascade: Cascade, given: nn.Module | None) -> Any:
 
 def write_rest(cascade: Cascade, folder: Path, more: dict[str, Any]) -> None:
     save_file(_heads(cascade.reader).state_dict(), folder / "head.safetensors")
+    if cascade.aptness is not None:
+        cascade.aptness.save(folder / APTNESS)
     config = {
         "format": FORMAT,
         "kind": KIND,
@@ -109,6 +114,7 @@ def load(
         _heads(reader).load_state_dict(weights)
     except (OSError, SafetensorError, RuntimeError) as error:
         raise CascadeError(f"{head}: {error}") from error
+    aptness = _read_aptness(folder / APTNESS)
     fingerprint = _fingerprint(folder, first, encoder)
     if not as_stored and encoder.device.type == "cpu":
         speed = read_speed(fingerprint, torch.get_num_threads()) or speed
@@ -120,7 +126,18 @@ def load(
         fingerprint=fingerprint,
         record=config,
         budget_ms=budget_ms,
+        aptness=aptness,
     )
+
+
+def _read_aptness(path: Path) -> Aptness | None:
+    """None if no second reading was fitted to the cascade."""
+    if not path.is_file():
+        return None
+    try:
+        return Aptness.load(path, CASCADE_COLUMNS)
+    except (OSError, SafetensorError, ValueError) as error:
+        raise CascadeError(f"{path}: {error}") from error
 
 
 def _heads(reader: CrossEncoder) -> nn.ModuleDict:
@@ -133,4 +150,6 @@ def _fingerprint(folder: Path, first: Reranker, encoder: Encoder) -> str:
     for name in (NAME, "head.safetensors"):
         content = (folder / name).read_bytes()
         digest.update(name.encode() + b"\0" + (without_scale(content) if name == NAME else content))
+    if (folder / APTNESS).is_file():
+        digest.update(APTNESS.encode() + b"\0" + (folder / APTNESS).read_bytes())
     return digest.hexdigest()

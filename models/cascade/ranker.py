@@ -7,7 +7,7 @@ one does not fit, so a longer budget reads all that a shorter one does, and more
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
@@ -15,14 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from bioqa.bioasq.domain import Candidate, Document
+from bioqa.bioasq.domain import DEPTH, Candidate, Document
+from bioqa.models.answers.aptness import Aptness, apply_aptness, columns
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.scale import Scale
-from bioqa.models.answers.selection import Calibration
+from bioqa.models.answers.selection import Calibration, log_weights
 from bioqa.models.arrays import Floats, Ints
 from bioqa.models.cascade.encoder import CrossEncoder, Passage
 from bioqa.models.encoders.encoder import processor_has_bfloat16
 from bioqa.models.reranker import Reranker
+from bioqa.models.text.tokens import tokenise_question
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.system.errors import BioqaError
 
@@ -80,7 +82,7 @@ class Combination:
                 relevance = reading.relevance[position] if len(scores) else relevance
             best = float(scores.max()) if len(scores) else 0.0
             score = document.score + self.document_weight * best + self.relevance_weight * relevance
-            documents.append(RankedDocument(document.document, score, tuple(scores.tolist())))
+            documents.append(RankedDocument(document.document, score, tuple(scores.tolist()), first=document))
         return documents
 
 
@@ -142,8 +144,11 @@ class Cascade:
         fingerprint: str = "",
         record: Mapping[str, Any] | None = None,
         budget_ms: float = BUDGET_MS,
+        aptness: Aptness | None = None,
     ) -> None:
+        """``aptness``: a second reading that was fitted to this cascade, with ``CASCADE_COLUMNS``."""
         self.name = name
+        self.aptness = aptness
         self.first = first
         self.reader = reader.eval()
         read_as_served(reader, half_precision=tuned.speed.half_precision)
@@ -182,7 +187,7 @@ class Cascade:
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
         """All candidates, best first. ``truncated_sentences`` counts those that the encoder read in part."""
-        first = self.first.rank(question, candidates).documents
+        first = self.first.score_many([(question, candidates)])[0].documents
         combination = self.combination
         readable = first[: combination.most_documents or None]
         reading = self.read(question, readable, self.speed.pieces(self.budget_ms), combination.most_sentences)
@@ -195,8 +200,37 @@ class Cascade:
         return [self.rank(question, candidates) for question, candidates in items]
 
     def read_again(self, question: str, ranking: Ranking) -> Ranking:
-        """As the first ranker does, with this one's calibration."""
-        return self.first.read_again(question, ranking, self.calibration)
+        """As the first ranker does, with this one's calibration; or by this one's own second reading."""
+        if self.aptness is None or not self.calibration.aptness or not ranking.documents:
+            return self.first.read_again(question, ranking, self.calibration)
+        supported, rows = self.columns(question, ranking)
+        return apply_aptness(supported, self.aptness, rows, question)
+
+    def columns(self, question: str, ranking: Ranking) -> tuple[Ranking, Floats]:
+        """``CASCADE_COLUMNS`` of the sentences of a ranking's ten best documents, of which there is one.
+
+        And the ranking with these documents' support. It is the first ranker's, which reads them again, too.
+        """
+        best = ranking.documents[:DEPTH]
+        firsts = sorted((ranked.first or ranked for ranked in best), key=lambda ranked: -ranked.score)
+        read = self.first.read_again(question, Ranking(tuple(firsts))).documents
+        by_pmid = {ranked.document.pmid: ranked for ranked in read}
+        firsts = [by_pmid[ranked.document.pmid] for ranked in best]
+        best = tuple(
+            replace(ranked, support=first.support, first=first)
+            for ranked, first in zip(best, firsts, strict=True)
+        )
+        rows = columns(
+            question,
+            tokenise_question(question, self.vocabulary),
+            best,
+            self.first.tokens([ranked.document for ranked in best]),
+            self.vocabulary,
+            self.calibration,
+        )
+        weights = np.concatenate([log_weights(first, self.first.calibration) for first in firsts])
+        supported = replace(ranking, documents=(*best, *ranking.documents[DEPTH:]))
+        return supported, np.column_stack([rows, weights])
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bench.aptness import Case, FitSettings, fit, fitted
-from bioqa.models.answers.aptness import COLUMNS
+from bench.aptness import Case, FitSettings, fit, fit_cascade, fit_reranker
+from bioqa.models.answers.aptness import CASCADE_COLUMNS, COLUMNS
 from bioqa.models.answers.asked import FLAGS
 
 TITLE, NUMBER = COLUMNS.index("title"), COLUMNS.index("number")
@@ -15,7 +15,9 @@ def _case(seed: int, *, harm: bool, judged: bool) -> Case:
     columns[:2, [TITLE, NUMBER]] = [[1, 0], [0, 1]]
     flags = np.zeros(len(FLAGS))
     flags[FLAGS.index("harm")] = harm
-    return Case(columns, flags, columns[:, TITLE if harm else NUMBER] > 0, judged)
+    return Case(
+        columns, columns[:, COLUMNS.index("weight")], flags, columns[:, TITLE if harm else NUMBER] > 0, judged
+    )
 
 
 CASES = [_case(seed, harm=bool(seed % 2), judged=seed % 4 < 2) for seed in range(80)]
@@ -32,7 +34,21 @@ def test_slopes_rise_where_answers_are() -> None:
 def test_the_order_learns_from_both_and_what_is_shown_from_experts_alone() -> None:
     experts = [each for each in CASES if not each.judged]
     judged = [each for each in CASES if each.judged]
-    model = fitted(experts, judged, seeds=1)
-    other = fitted(experts, judged[:10], seeds=1)
+    model = fit_reranker(experts, judged, seeds=1)
+    other = fit_reranker(experts, judged[:10], seeds=1)
     assert np.allclose(model.relevant / model.deviation, other.relevant / other.deviation)
     assert not np.allclose(model.apt / model.deviation, other.apt / other.deviation)
+
+
+def test_a_cascade_starts_from_both_rankers_log_weights() -> None:
+    weight, first = CASCADE_COLUMNS.index("weight"), CASCADE_COLUMNS.index("first_ranker")
+    chance = np.random.default_rng(1)
+    rows = [chance.normal(size=(12, len(CASCADE_COLUMNS))) for _ in range(8)]
+    # All sentences alike but for their weights, of which nothing is to be learned.
+    answers = np.arange(12) < 6
+    cases = [Case(r, 2 * r[:, weight] + r[:, first], np.zeros(len(FLAGS)), answers, True) for r in rows]
+    model = fit_cascade(cases, seeds=1)
+    order, shown = model(rows[0], np.zeros(len(FLAGS)))
+    learned = order + rows[0][:, weight] - cases[0].base
+    assert np.ptp(learned) < 0.5 * np.ptp(cases[0].base)
+    assert np.ptp(shown - 0.05 * rows[0][:, first]) < 1e-6
