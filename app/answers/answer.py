@@ -4,7 +4,8 @@ What is told of an answer is told by these dataclasses in every face: ``POST /v1
 schema, and Python hands them out as they are.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 
 from pydantic import computed_field
@@ -12,6 +13,7 @@ from pydantic import computed_field
 from bioqa.app.answers.emptied import LeftOut
 from bioqa.app.answers.explaining import Explanation
 from bioqa.app.answers.facets import Facets
+from bioqa.app.answers.fusion import FoundBy
 from bioqa.app.answers.question import DEFAULT_OPTIONS, Options
 from bioqa.app.answers.understood import Understood, understood
 from bioqa.bioasq.domain import Document, Question, Response, Section, Sentence
@@ -32,6 +34,8 @@ class Timings:
     wait: float = 0.0
     """In the queues before retrieval and before ranking."""
     retrieve: float
+    vectors: float = 0.0
+    """Part of ``retrieve``: finding by meaning; 0 if words alone were searched for."""
     rerank: float
     select: float
 
@@ -54,6 +58,8 @@ class AnswerDocument:
     document: Document
     raw_score: float
     """The ranker's own score: most rankers' are logits. It orders this answer's documents."""
+    found_by: FoundBy | None = None
+    """Its ranks by words and by meaning; None if words alone were searched for."""
 
     @property
     def pmid(self) -> str:
@@ -178,13 +184,21 @@ class Answer:
     would be found without it."""
     explanation: Explanation | None = None
     """Where the article that was to be explained stands; None if documents are only listed."""
+    found_by: Mapping[str, FoundBy] = field(default_factory=dict)
+    """By PMID: each candidate's ranks by words and by meaning; empty if words alone were searched for."""
     by_words: str | None = None
     """Reason why words alone found the candidates, though vectors were to be used; None normally."""
 
     @property
     def documents(self) -> tuple[AnswerDocument, ...]:
         return tuple(
-            AnswerDocument(rank, ranked.score, ranked.document, ranked.own_score)
+            AnswerDocument(
+                rank,
+                ranked.score,
+                ranked.document,
+                ranked.own_score,
+                self.found_by.get(ranked.document.pmid),
+            )
             for rank, ranked in enumerate(self.ranked_documents, start=self.options.offset + 1)
         )
 

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,11 +12,13 @@ from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.answers.emptied import LeftOut, without_each
 from bioqa.app.answers.explaining import (
     Explanation,
+    Meaning,
     RetrievalExplanation,
     explain,
     explain_retrieval,
 )
 from bioqa.app.answers.facets import Facets, facets_of
+from bioqa.app.answers.fusion import FoundBy
 from bioqa.app.answers.newest import by_date, newest_page
 from bioqa.app.answers.question import DEFAULT_OPTIONS, ExplainOptions, Options
 from bioqa.app.answers.vectors import FoundCandidates, asks_words_alone, find
@@ -24,11 +26,13 @@ from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import Candidate, Document, Question
 from bioqa.indexer.medline.packed import DamagedMetadata
 from bioqa.indexer.search.base import SearchIndex
+from bioqa.indexer.search.filtering.conditions import AnyOf, HasPmid, Without
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.notation.interpretation import Interpretation
 from bioqa.indexer.search.questions.condensing import is_long
 from bioqa.indexer.search.questions.reading import Reading
 from bioqa.indexer.search.questions.rewriting import rewritten
+from bioqa.indexer.search.records import Described
 from bioqa.indexer.search.wording import Wording
 from bioqa.models.answers.confidence import Confidence
 from bioqa.models.answers.document_roles import with_roles
@@ -125,6 +129,9 @@ class Retrieved:
     """How many of the candidates fit, if they are shown by date; see ``newest``."""
     emptied: tuple[LeftOut, ...] = ()
     explaining: Explaining | None = None
+    found_by: Mapping[str, FoundBy] = field(default_factory=dict)
+    """By PMID: each candidate's ranks by words and by vectors; empty if vectors were not used."""
+    vectors_ms: float = 0.0
     by_words: str | None = None
     """Why words alone found the candidates, though vectors were to be used."""
 
@@ -184,7 +191,7 @@ def _search(
         # One more, to know whether there are further ones.
         most = min(options.offset + options.max_documents + 1, MAX_CANDIDATES)
         listed = [Candidate(document, 0.0) for document in index.newest(narrowed, most)]
-        retrieved = _take_results(index, question, options, narrowed, listed, None)
+        retrieved = _take_results(index, question, options, narrowed, FoundCandidates(listed), None)
     emptied = () if notation.identifiers else retrieved.emptied
     return replace(retrieved, notation=notation, emptied=emptied)
 
@@ -204,8 +211,8 @@ def _find(
     results = _candidates(index, query, text, options, filters)
     if restricted:
         results = _add_others(index, results, options, filters)
-    retrieved = _take_results(index, question, options, filters, results.candidates, query)
-    return replace(_add_article(index, retrieved, filters, query), by_words=results.problem)
+    retrieved = _take_results(index, question, options, filters, results, query)
+    return _add_article(index, retrieved, filters, query, text.strip())
 
 
 def _candidates(
@@ -255,12 +262,12 @@ def _take_results(
     question: Question,
     options: Options,
     filters: Filters,
-    candidates: Sequence[Candidate],
+    results: FoundCandidates,
     query: _Query | None,
 ) -> Retrieved:
     """Keep those of the found documents that the answer is taken from. ``query``: None if documents
     are only listed."""
-    run, skip, next_offset = _page(candidates, options, listed=query is None)
+    run, skip, next_offset = _page(results.candidates, options, listed=query is None)
     wording = None if query is None else query.wording
     retrieved = Retrieved(
         question,
@@ -271,14 +278,35 @@ def _take_results(
         listed=query is None,
         skip=skip,
         next_offset=next_offset,
-        facets=facets_of(index.describe(wording, MAX_CANDIDATES, filters)) if options.facets else None,
-        emptied=without_each(index, wording, filters) if filters and not candidates else (),
+        facets=_count_facets(index, results, wording, filters) if options.facets else None,
+        emptied=without_each(index, wording, filters) if filters and not results.candidates else (),
+        found_by=results.places,
+        vectors_ms=results.vectors_ms,
+        by_words=results.problem,
     )
     if query is None:
         return retrieved
     words, as_ranked = _as_ranked(query, run)
     return replace(
         retrieved, words=words, as_ranked=as_ranked, condensed=query.condensed, reading=query.reading
+    )
+
+
+def _count_facets(
+    index: SearchIndex, results: FoundCandidates, wording: str | Wording | None, filters: Filters
+) -> Facets:
+    """Counts over the best 1,000 by words; with vectors over the candidates of both lists, and behind them
+    the best others by words."""
+    if not results.places:
+        return facets_of(index.describe(wording, MAX_CANDIDATES, filters))
+    documents = [candidate.document for candidate in results.candidates]
+    candidates = AnyOf(tuple(HasPmid(int(document.pmid)) for document in documents))
+    others = filters.restrict(Without(candidates))
+    return facets_of(
+        [
+            *(Described(document.published, document.metadata) for document in documents),
+            *index.describe(wording, MAX_CANDIDATES - len(documents), others),
+        ]
     )
 
 
@@ -293,13 +321,17 @@ def _as_ranked(query: _Query, candidates: Sequence[Candidate]) -> tuple[str, Seq
     return rewriting.question, [replace(candidate, document=document) for candidate, document in pairs]
 
 
-def _add_article(index: SearchIndex, retrieved: Retrieved, filters: Filters, query: _Query) -> Retrieved:
+def _add_article(
+    index: SearchIndex, retrieved: Retrieved, filters: Filters, query: _Query, text: str
+) -> Retrieved:
     """With what retrieval says of the article that is to be explained, if there is one."""
     options, candidates = retrieved.options, retrieved.candidates
     if not isinstance(options, ExplainOptions):
         return retrieved
     pmid = str(options.pmid)
-    retrieval, document = explain_retrieval(index, query.wording, pmid, filters, candidates)
+    retrieval, document = explain_retrieval(
+        index, query.wording, pmid, filters, candidates, Meaning(text, retrieved.found_by)
+    )
     with_article = retrieved
     if document is not None and all(candidate.document.pmid != pmid for candidate in candidates):
         candidates = [*candidates, Candidate(document, retrieval.score)]
@@ -423,6 +455,7 @@ def _answer(
         timings_ms=Timings(
             wait=waited,
             retrieve=retrieved.retrieve_ms,
+            vectors=retrieved.vectors_ms,
             rerank=rerank_ms,
             select=_ms(ranked, time.perf_counter()),
         ),
@@ -437,6 +470,7 @@ def _answer(
         fitting=retrieved.fitting,
         facets=retrieved.facets,
         emptied=retrieved.emptied,
+        found_by=retrieved.found_by,
         by_words=retrieved.by_words,
         explanation=_explanation(ranker, retrieved, calibration),
     )
@@ -497,10 +531,7 @@ class Answerer:
             queries = [_read(self.index, question.body, options) for question in questions]
             results = self._find_all(questions, queries, options, filters)
             retrieved = [
-                replace(
-                    _take_results(self.index, question, options, filters, result.candidates, query),
-                    by_words=result.problem,
-                )
+                _take_results(self.index, question, options, filters, result, query)
                 for question, result, query in zip(questions, results, queries, strict=True)
             ]
         share = round(_ms(begun, time.perf_counter()) / len(questions), 3)

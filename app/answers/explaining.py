@@ -1,17 +1,20 @@
 """Why an article is, or is not, in an answer: where it stood at each stage, and what that depended on."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pydantic import TypeAdapter
 
+from bioqa.app.answers.fusion import FoundBy
+from bioqa.app.answers.vectors import stand
 from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filtering.conditions import HasPmid
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.wording import Best, Every, Wording, Words, texts
+from bioqa.indexer.vectors.file import VectorsError
 from bioqa.models.answers.explanations import RankerExplanation, SelectionExplanation, SentenceStanding
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import Calibration, SelectionLimits
@@ -43,7 +46,7 @@ class RetrievalExplanation:
     score: float
     """BM25; 0 if it has none of the words."""
     rank: int | None
-    """Among all documents that pass the filters; null beyond 1,000."""
+    """By BM25 among all documents that pass the filters; null beyond 1,000."""
     candidates: int
     """Documents that were handed to the ranker."""
     is_candidate: bool
@@ -51,6 +54,9 @@ class RetrievalExplanation:
     """The last candidate's."""
     terms: tuple[Term, ...]
     """The largest parts first."""
+    found_by: FoundBy | None = None
+    """If vectors were used: its ranks by words and by meaning, each null beyond 1,000, and its cosine,
+    which is null if it has no vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +85,24 @@ class QuestionWithCandidates(Protocol):
     def of_candidates(self, ranking: Ranking) -> Ranking: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What was encoded of a question, and which stage found its candidates, if vectors were used."""
+
+    text: str = ""
+    found_by: Mapping[str, FoundBy] = field(default_factory=dict)
+
+
 def explain_retrieval(
-    index: SearchIndex, sought: str | Wording, pmid: str, filters: Filters, candidates: Sequence[Candidate]
+    index: SearchIndex,
+    sought: str | Wording,
+    pmid: str,
+    filters: Filters,
+    candidates: Sequence[Candidate],
+    meaning: Meaning,
 ) -> tuple[RetrievalExplanation, Document | None]:
-    """Find where BM25 puts a document; and the document, if the index has it. ``candidates``: those of the
-    question, best first."""
+    """Find where words and vectors put a document; and the document, if the index has it. ``candidates``:
+    those of the question, best first."""
     document = index.get([pmid]).get(pmid)
     last = candidates[-1].score if candidates else None
     if document is None:
@@ -93,7 +112,8 @@ def explain_retrieval(
     whole, *of_parts = index.search_many([sought, *parts], 1, this_one)
     scored = [Term(_text(part), hits[0].score) for part, hits in zip(parts, of_parts, strict=True) if hits]
     places = [candidate.document.pmid for candidate in candidates]
-    rank = places.index(pmid) + 1 if pmid in places else None
+    fused = bool(meaning.found_by)
+    rank = places.index(pmid) + 1 if pmid in places and not fused else None
     passes = index.count(None, filters.restrict(HasPmid(int(pmid)))) > 0
     if rank is None and passes and whole:
         pmids = [hit.document.pmid for hit in index.search(sought, MAX_CANDIDATES, filters)]
@@ -108,8 +128,18 @@ def explain_retrieval(
         pmid in places,
         last,
         tuple(sorted(scored, key=lambda term: -term.score)),
+        _find_ranks(index, meaning.text, pmid, filters, rank) if fused and passes else None,
     )
     return explanation, document
+
+
+def _find_ranks(
+    index: SearchIndex, text: str, pmid: str, filters: Filters, by_words: int | None
+) -> FoundBy | None:
+    try:
+        return FoundBy(by_words, *stand(index, text, pmid, MAX_CANDIDATES, filters))
+    except VectorsError:  # the file was exchanged since the candidates were found
+        return None
 
 
 def explain(
@@ -164,7 +194,7 @@ def _list_needs(
     if not retrieval.passes_filters:
         yield "The filters exclude the article: ask without them."
     elif not retrieval.is_candidate:
-        yield _needed_of_bm25(retrieval)
+        yield _needed_of_retrieval(retrieval)
     if ranker is None or selection is None:
         return
     if not selection.selected and selection.last_document_score is not None:
@@ -181,7 +211,13 @@ def _list_needs(
     yield from _needed_of_sentences(selection)
 
 
-def _needed_of_bm25(retrieval: RetrievalExplanation) -> str:
+def _needed_of_retrieval(retrieval: RetrievalExplanation) -> str:
+    if retrieval.found_by is not None:
+        found = retrieval.found_by
+        return (
+            f"{_say_rank('Words', found.words)}, {_say_rank('meaning', found.vectors)}: "
+            f"together that is not among the {retrieval.candidates} candidates; ask for more of them."
+        )
     if not retrieval.score:
         return "It has none of the words that were searched for: BM25 cannot find it by this question."
     where = f"number {retrieval.rank}" if retrieval.rank else f"not among the first {MAX_CANDIDATES:,}"
@@ -193,6 +229,10 @@ def _needed_of_bm25(retrieval: RetrievalExplanation) -> str:
         f"BM25 put it {where}: to be among the {retrieval.candidates} candidates, its score would have to be "
         f"{missing:.3f} higher{more}."
     )
+
+
+def _say_rank(stage: str, rank: int | None) -> str:
+    return f"{stage} put it {f'number {rank}' if rank else f'not among the first {MAX_CANDIDATES:,}'}"
 
 
 def _needed_of_sentences(selection: SelectionExplanation) -> Iterator[str]:

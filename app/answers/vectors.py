@@ -1,8 +1,6 @@
 """Candidates that are found by meaning: vectors beside the words of a question.
 
-BM25 finds what shares words with a question, vectors what says the same in other words. Both lists are fused
-by reciprocal ranks (Cormack et al., 2009): a document's place in each list counts, not its score, as BM25's
-scores and cosines have no common scale.
+BM25 finds what shares words with a question, vectors what says the same in other words.
 """
 
 import logging
@@ -17,6 +15,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from bioqa.app.answers.fusion import FoundBy, found_by, fused_score
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filtering.conditions import AnyOf, HasPmid
@@ -32,12 +31,6 @@ RETRY_S = 60.0
 """After so long an encoder that could not be loaded is tried again."""
 
 Retrieval = Literal["words", "vectors", "both"]
-
-RANK_CONSTANT = 10
-"""In reciprocal ranks: the larger, the less the first places count more than later ones. The paper has 60."""
-
-WEIGHT_OF_VECTORS = 0.4
-"""The rest is that of words. Both were chosen on development questions and claims."""
 
 LISTED_SHARE = 0.2
 """If fewer of an index's documents pass the filters, those are compared with the question. If more do, the
@@ -68,24 +61,16 @@ class ListsPmids(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a candidate was found: its places in both lists, from 1; None if it is not in that list."""
-
-    words: int | None
-    vectors: int | None
-    cosine: float | None
-    """Cosine of the vectors of question and document."""
-
-
-@dataclass(frozen=True, slots=True)
 class FoundCandidates:
     """Candidates of both lists, best first."""
 
     candidates: Sequence[Candidate]
-    places: Mapping[str, Place] = field(default_factory=dict)
+    places: Mapping[str, FoundBy] = field(default_factory=dict)
     """By PMID, of each candidate; empty if vectors were not used."""
     problem: str | None = None
     """Why vectors were not used, though there are some or they were asked for."""
+    vectors_ms: float = 0.0
+    """Milliseconds that finding by vectors took, of which encoding the question is a part."""
 
 
 class Vectors:
@@ -205,6 +190,7 @@ def found_by_both(
     if opened is None:
         return None
     by_words = index.search(sought, size, filters) if words else []
+    begun = time.perf_counter()
     of_words = {candidate.document.pmid: candidate for candidate in by_words}
     near, documents = _near(index, opened, vectors.question(text, opened), size, filters, of_words)
     scores = _scores(index, sought, [pmid for pmid in documents if pmid not in of_words], filters)
@@ -213,9 +199,34 @@ def found_by_both(
         for pmid, document in documents.items()
         if pmid not in of_words
     }
-    places = _places([candidate.document.pmid for candidate in by_words], near)
-    best = sorted(places, key=lambda pmid: (-_fuse(places[pmid]), int(pmid)))[:size]
-    return FoundCandidates([candidates[pmid] for pmid in best], {pmid: places[pmid] for pmid in best})
+    places = found_by(
+        [candidate.document.pmid for candidate in by_words],
+        {neighbour.pmid: neighbour.cosine for neighbour in near},
+    )
+    best = sorted(places, key=lambda pmid: (-fused_score(places[pmid]), int(pmid)))[:size]
+    return FoundCandidates(
+        [candidates[pmid] for pmid in best],
+        {pmid: places[pmid] for pmid in best},
+        vectors_ms=round(1000 * (time.perf_counter() - begun), 3),
+    )
+
+
+def stand(
+    index: SearchIndex, text: str, pmid: str, size: int, filters: Filters
+) -> tuple[int | None, float | None]:
+    """An article's rank by vectors among all that pass, if it is among the first ``size``, and its cosine.
+
+    Both None if it has no vector. Raises VectorsError, and what the index raises.
+    """
+    vectors = vectors_of(index)
+    opened = None if vectors is None else vectors.current()
+    if vectors is None or opened is None:
+        return None, None
+    question = vectors.question(text, opened)
+    own = opened.nearest(question, 1, np.array([int(pmid)], dtype=np.int64))
+    near, _ = _near(index, opened, question, size, filters, {})
+    ranks = {neighbour.pmid: rank for rank, neighbour in enumerate(near, start=1)}
+    return ranks.get(pmid), own[0].cosine if own else None
 
 
 def _near(
@@ -281,21 +292,6 @@ def _scores(
 
 def _restrict(filters: Filters, pmids: Sequence[str]) -> Filters:
     return filters.restrict(AnyOf(tuple(HasPmid(int(pmid)) for pmid in pmids)))
-
-
-def _places(by_words: Sequence[str], near: Sequence[Near]) -> dict[str, Place]:
-    words = {pmid: rank for rank, pmid in enumerate(by_words, start=1)}
-    vectors = {neighbour.pmid: (rank, neighbour.cosine) for rank, neighbour in enumerate(near, start=1)}
-    return {
-        pmid: Place(words.get(pmid), *vectors.get(pmid, (None, None)))
-        for pmid in dict.fromkeys([*words, *vectors])
-    }
-
-
-def _fuse(ranks: Place) -> float:
-    words = 0.0 if ranks.words is None else (1 - WEIGHT_OF_VECTORS) / (RANK_CONSTANT + ranks.words)
-    vectors = 0.0 if ranks.vectors is None else WEIGHT_OF_VECTORS / (RANK_CONSTANT + ranks.vectors)
-    return words + vectors
 
 
 def load_encoder(record: EncoderRecord, *, device: str = "cpu") -> QuestionEncoder:

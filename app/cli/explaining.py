@@ -61,6 +61,11 @@ def _of_retrieval(explanation: Explanation) -> Iterator[str]:
     kind = "a candidate" if retrieval.is_candidate else "no candidate"
     yield f"\n1. BM25: {where}, score {retrieval.score:.3f}; {kind} ({retrieval.candidates} are ranked)"
     yield from (f"  {term.score:+9.3f}  {term.text}" for term in retrieval.terms)
+    found_by = retrieval.found_by
+    if found_by is not None:
+        rank = f"number {found_by.vectors}" if found_by.vectors else f"not among the best {MAX_CANDIDATES:,}"
+        cosine = "it has no vector" if found_by.cosine is None else f"cosine {found_by.cosine:.3f}"
+        yield f"   meaning: {rank}; {cosine}"
 
 
 def _of_ranker(explanation: Explanation) -> Iterator[str]:

@@ -15,6 +15,7 @@ from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.answers.answer import AnswerDocument as RankedArticle
 from bioqa.app.answers.emptied import LeftOut
 from bioqa.app.answers.facets import Facets
+from bioqa.app.answers.fusion import FoundBy
 from bioqa.app.answers.question import (
     OF_TEST_SETS,
     Body,
@@ -211,6 +212,11 @@ class AnswerDocument(WithStanding):
         default=None, description="The abstract's parts; each begins with its label. Given with the abstract."
     )
     metadata: CitationMetadata
+    found_by: FoundBy | None = Field(
+        default=None,
+        description="Its ranks by words and by meaning; null if vectors were not used, or if it was added as "
+        "one that passes the filters.",
+    )
 
 
 class SubmittedSnippet(BaseModel):
@@ -401,6 +407,7 @@ def _answer_document(ranked: RankedArticle, include: Collection[str]) -> AnswerD
     return AnswerDocument(
         **_citation(document),
         score=ranked.score,
+        found_by=ranked.found_by,
         abstract=document.abstract if with_text else None,
         parts=[*document.parts] if with_text else None,
     )

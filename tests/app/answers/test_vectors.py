@@ -8,9 +8,12 @@ import pytest
 
 from bioqa.app.answers import vectors as module
 from bioqa.app.answers.answering import Answerer
-from bioqa.app.answers.question import Options
+from bioqa.app.answers.facets import Facets
+from bioqa.app.answers.fusion import RANK_CONSTANT
+from bioqa.app.answers.question import ExplainOptions, Options
 from bioqa.app.answers.remarks import remarks
-from bioqa.app.answers.vectors import RANK_CONSTANT, Vectors, find, found_by_both, load_encoder
+from bioqa.app.answers.vectors import Retrieval, Vectors, find, found_by_both, load_encoder
+from bioqa.app.cli.explaining import lines
 from bioqa.bioasq.domain import Document, Question
 from bioqa.indexer.medline.events import Delete
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
@@ -231,3 +234,57 @@ def test_an_index_without_vectors_is_searched_by_words(index: TantivyIndex) -> N
     asked = answerer.answer(Question("q", QUESTION), Options(retrieval="vectors"))
     assert asked.by_words == "the index index has no vectors: run `bioqa vectors`"
     assert find(index, QUESTION, QUESTION, 10, NO_FILTERS, "both").candidates == index.search(QUESTION, 10)
+
+
+def test_an_answer_says_which_stage_found_a_document_and_how_long_that_took(answerer: Answerer) -> None:
+    answer = answerer.answer(Question("q", QUESTION))
+    found_by = {document.pmid: document.found_by for document in answer.documents}
+    assert found_by["1"] is not None
+    assert (found_by["1"].words, found_by["1"].vectors) == (None, 1)
+    assert found_by["2"] is not None
+    assert found_by["2"].words is not None
+    assert 0 < answer.timings_ms.vectors <= answer.timings_ms.retrieve
+    by_words = answerer.answer(Question("q", QUESTION), Options(retrieval="words"))
+    assert [document.found_by for document in by_words.documents] == [None, None]
+    assert by_words.timings_ms.vectors == 0
+
+
+def test_facets_count_what_meaning_found_too_and_nothing_twice(answerer: Answerer) -> None:
+    def facets(retrieval: Retrieval) -> Facets:
+        options = Options(facets=True, candidates=3, retrieval=retrieval)
+        counted = answerer.answer(Question("q", QUESTION), options).facets
+        assert counted is not None
+        return counted
+
+    words, both = facets("words"), facets("both")
+    assert [each.year for each in words.years] == [2002, 2004]
+    # The third candidate is found by meaning alone.
+    assert [(each.year, each.documents) for each in both.years] == [(2001, 1), (2002, 1), (2004, 1)]
+
+
+@pytest.mark.parametrize("candidates", [3, 100])
+def test_the_way_through_both_stages_is_explained(answerer: Answerer, candidates: int) -> None:
+    answer = answerer.answer(Question("q", QUESTION), Options(candidates=candidates))
+    for pmid in ("1", "2"):
+        options = ExplainOptions(pmid=pmid, candidates=candidates)
+        explanation = answerer.answer(Question("q", QUESTION), options).explanation
+        assert explanation is not None
+        assert explanation.retrieval.is_candidate
+        found_by = explanation.retrieval.found_by
+        assert found_by is not None
+        assert found_by.cosine == pytest.approx(answer.found_by[pmid].cosine)
+        assert explanation.retrieval.rank == answer.found_by[pmid].words == found_by.words
+
+
+def test_what_neither_stage_brings_among_the_candidates(answerer: Answerer) -> None:
+    options = ExplainOptions(pmid="3", candidates=1)
+    explanation = answerer.answer(Question("q", QUESTION), options).explanation
+    assert explanation is not None
+    assert explanation.retrieval.found_by is not None
+    rank = explanation.retrieval.found_by.vectors
+    assert rank
+    assert any(line.startswith(f"   meaning: number {rank}; cosine 0.") for line in lines(explanation))
+    assert explanation.needed[0] == (
+        f"Words put it not among the first 1,000, meaning put it number {rank}: together that is not "
+        "among the 1 candidates; ask for more of them."
+    )

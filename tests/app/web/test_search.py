@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -18,6 +19,7 @@ from bioqa.bioasq.metadata import Author, Journal, Metadata
 from bioqa.bioasq.validation import validate
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
+from tests.app.answers.meaning import indexed, with_vectors
 from tests.app.answers.rankers import Strict
 from tests.app.conftest import document
 from tests.app.engines import local
@@ -93,6 +95,30 @@ def test_a_date_and_a_ranker_are_kept_and_used(client: TestClient) -> None:
         "q": ["metformin"], "before": ["1995-01-01"], "ranker": ["lexical"], "max_documents": ["20"]
     }  # fmt: skip
     assert len(client.get(json).json()["questions"][0]["documents"]) <= 10
+
+
+def test_details_say_which_stage_found_an_article(
+    answerer: Answerer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found_by = "//details[@class='provenance']//th[.='Found by']"
+    with TestClient(create_app(Settings(), local(answerer))) as words:
+        assert not read(words.get("/", params={"q": BODY})).xpath(found_by)
+    documents = [Document("1", 1, "Cardiac infarction", ""), Document("2", 1, "Heart attack", "")]
+    with indexed(tmp_path / "index", documents) as index:
+        vectors = with_vectors(index)
+        monkeypatch.setattr("bioqa.app.answers.vectors.vectors_in", lambda folder: vectors)
+        with TestClient(create_app(Settings(), local(Answerer(index, LexicalRanker())))) as both:
+            page = read(both.get("/", params={"q": "heart attack"}))
+            told = both.get("/v1/search?body=heart+attack").json()["documents"]
+            explained = read(both.get("/explain", params={"q": "heart attack", "pmid": "1"}))
+    assert len(page.xpath(found_by)) == 1
+    rows = dict(zip(texts(page, f"{CELLS}/th"), texts(page, f"{CELLS}/td[2]"), strict=True))
+    assert rows == {"1": "meaning, number 1", "2": "words, number 1; meaning, number 2"}
+    assert {document["pmid"]: document["found_by"]["words"] for document in told} == {"1": None, "2": 1}
+    assert any("By meaning: number 1; cosine" in text for text in texts(explained, "//p[@class='facts']"))
+
+
+CELLS = "//table[.//th[.='Found by']]/tbody/tr"
 
 
 def test_newest_first_says_how_many_fit(client: TestClient, answerer: Answerer) -> None:
