@@ -54,6 +54,6 @@ def test_what_cannot_be_explained(client: TestClient) -> None:
 
 
 def test_a_listed_article_has_no_link(client: TestClient) -> None:
-    page = read(client.get("/", params={"q": "metformin[ti]", "n": 3}))
+    page = read(client.get("/", params={"q": "1900:2100[dp]", "n": 3}))
     assert page.xpath("//article")
     assert not page.xpath("//a[@class='why']")
