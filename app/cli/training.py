@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bioqa.app.answers.opening import open_index
-from bioqa.app.cli.console import Report, progress, say
+from bioqa.app.cli.console import Report, echo, progress, say
 from bioqa.app.cli.options import IndexOption, MedlineFiles, SeedOption, no_stream
 from bioqa.app.cli.preparing import VocabularyOption, preparing, vocabulary_of
 from bioqa.app.cli.rankers import fit_scale_of
+from bioqa.app.reports.tables import markdown
 from bioqa.app.settings import Settings, load_settings
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.loading.run import require_files
@@ -28,6 +29,7 @@ from bioqa.system.errors import BioqaError
 if TYPE_CHECKING:
     from bioqa.models.cascade.fitting import FittingProgress
     from bioqa.models.cascade.training import CascadePlan
+    from bioqa.models.training.further import FurtherTraining
     from bioqa.models.training.loop import Epoch
 
 TrainOption = Annotated[
@@ -143,8 +145,17 @@ def train(
     ] = None,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     seed: SeedOption = 1,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="soft: write what was trained even if it does not beat soft.")
+    ] = False,
+    from_scratch: Annotated[
+        bool,
+        typer.Option("--from-scratch", help="soft: begin with random weights; takes hundreds of questions."),
+    ] = False,
 ) -> None:
     """Train a ranker; the checkpoint holds its settings, training data, scores and learning curve.
+
+    soft is trained further from what ships; OUTPUT is a copy of that if it is not beaten.
 
     After an interruption, the same command resumes the training of a ranker over an encoder.
     """
@@ -153,6 +164,18 @@ def train(
     from bioqa.models.training.files import TrainingPlan, parse_settings, train_ranker
 
     changes = parse_settings(set or [])
+    if (anyway or from_scratch) and architecture != DEFAULT:
+        raise BioqaError(f"--anyway and --from-scratch are for {DEFAULT}, which alone is trained further")
+    if anyway and from_scratch:
+        raise BioqaError("--anyway and --from-scratch: choose one")
+    if architecture == DEFAULT and not from_scratch:
+        if not golden or any((train, dev, vocabulary, encoder, states)):
+            raise BioqaError(
+                f"{DEFAULT} is trained further, on --golden alone; "
+                "--train, --dev, --vocabulary, --encoder and --states need --from-scratch"
+            )
+        _train_further(golden, output, changes, index, device, seed, anyway)
+        return
     if architecture == recipes.BASELINE:
         if changes or encoder is not None:
             raise RankerSettingsError("bm25 has neither settings to change nor an encoder")
@@ -181,6 +204,59 @@ def train(
     with preparing() as report:
         trained = train_ranker(plan, opened, preparing=report, progress=_say_epoch)
     _say_scores(output, trained.scores)
+
+
+def _train_further(
+    golden: Sequence[Path],
+    output: Path,
+    changes: Mapping[str, Any],
+    index: str | None,
+    device: str,
+    seed: int,
+    anyway: bool,
+) -> None:
+    from bioqa.models.training.files import FurtherPlan, train_further_from_files
+
+    plan = FurtherPlan(golden, output, changes, seed, anyway, device=device)
+    opened = open_index(load_settings(index=index))
+    with preparing() as report:
+        result = train_further_from_files(plan, opened, preparing=report, progress=say)
+    trained = result.trained
+    echo(further_table(trained))
+    outcome = "beats" if trained.is_better else "does not beat"
+    say(f"what was trained {outcome} {plan.start} beyond chance on held-out questions")
+    start_over_baseline = trained.over_baseline.value - trained.over_start.value
+    if max(start_over_baseline, trained.over_baseline.value) < 0:
+        say("BM25 is better than both on these questions: `bioqa train bm25` tunes it on them")
+    if result.wrote_trained:
+        say(f"{output}: what was trained")
+    else:
+        say(f"{output}: a copy of {plan.start} (--anyway writes what was trained)")
+
+
+def further_table(trained: "FurtherTraining") -> str:
+    """What was trained, its start and BM25 on held-out questions, with differences from the start."""
+    from bioqa.models.training.further import BASELINE, CONFIDENCE, START, TRAINED
+
+    names = {START: "shipped", TRAINED: "trained further", BASELINE: "BM25"}
+    lines = [["", "questions", "MAP of documents", "difference", "F1 of snippets", "difference"]]
+    for system in trained.comparison.systems:
+        cells = [names[system.name], str(len(trained.comparison.golden))]
+        for measure in ("map_documents", "mf1_snippets"):
+            score, difference = system.score(measure), system.difference(measure)
+            cells.append("" if score is None else f"{score.value:.3f}")
+            cells.append(
+                ""
+                if difference is None
+                else f"{difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})"
+            )
+        lines.append(cells)
+    gain = trained.over_start
+    said = (
+        f"Mean of both, trained further: {gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}). "
+        f"This interval decides; it is of {CONFIDENCE:.0%}, those of the table are of 95%."
+    )
+    return f"{markdown(lines)}\n\n{said}"
 
 
 def _train_baseline(

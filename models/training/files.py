@@ -2,21 +2,24 @@
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from bioqa.bioasq.domain import Response
 from bioqa.bioasq.files import read_golden
+from bioqa.models import bundled
 from bioqa.models.answers import baseline
 from bioqa.models.bundled import DEFAULT, WEIGHTS, available
-from bioqa.models.checkpoint import Checkpoint, load_vocabulary, save
+from bioqa.models.checkpoint import Checkpoint, fingerprint, load, load_vocabulary, save
 from bioqa.models.encoders.cache import StateCache
 from bioqa.models.rankers.registry import load_encoder
 from bioqa.models.rankers.settings import RankerSettings, RankerSettingsError
 from bioqa.models.text.vocabulary import Vocabulary
 from bioqa.models.training.baseline import make_baseline
 from bioqa.models.training.data import Prepared, Searcher, prepare
+from bioqa.models.training.further import FurtherTraining, further_settings, is_usable, train_further
 from bioqa.models.training.loop import Epoch
 from bioqa.models.training.state import state_path
 from bioqa.models.training.train import TrainingData, make_checkpoint
@@ -134,6 +137,104 @@ def train_ranker(
     if state is not None:
         state.unlink(missing_ok=True)
     return ranker
+
+
+@dataclass(frozen=True, slots=True)
+class FurtherPlan:
+    """A bundled ranker is trained further on these questions."""
+
+    golden: Sequence[Path]
+    output: Path
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the training."""
+    seed: int = 1
+    anyway: bool = False
+    """Write what was trained even if it does not beat the start."""
+    start: str = DEFAULT
+    device: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class FurtherResult:
+    trained: FurtherTraining
+    wrote_trained: bool
+    """Otherwise the output holds the start."""
+
+
+def train_further_from_files(
+    plan: FurtherPlan,
+    index: Searcher,
+    *,
+    preparing: Preparing = lambda name, done, total: None,
+    progress: Callable[[str], None] = lambda said: None,
+) -> FurtherResult:
+    """Train a bundled ranker further, and write what was trained if it is better, or else the start.
+
+    ``progress``: called with what is wrong with the questions, and with each step. Raises SettingsError
+    before anything is read, and BioqaError for too few questions; then nothing is written.
+    """
+    folder = bundled.folder_of(plan.start)
+    start = load(folder, device=plan.device)
+    further_settings(start.settings, plan.changes)
+    for remark in _learned_from(start.training, plan.golden, plan.start):
+        progress(remark)
+    responses = _join([read_golden(path).responses for path in plan.golden])
+    name = plan.golden[0].name
+    questions = prepare(
+        index, responses, start.vocabulary, progress=lambda done, total: preparing(name, done, total)
+    )
+    for remark in shortfalls(questions):
+        progress(remark)
+    origin = {"name": plan.start, "fingerprint": fingerprint(folder)}
+    record = {"start": origin, "golden": [file_fingerprint(path) for path in plan.golden], "seed": plan.seed}
+    trained = train_further(
+        start,
+        baseline.load(bundled.folder_of("bm25")),
+        questions,
+        changes=plan.changes,
+        seed=plan.seed,
+        record=record,
+        progress=progress,
+    )
+    write_trained = trained.is_better or plan.anyway
+    if write_trained:
+        save(trained.checkpoint, plan.output)
+    else:
+        save(replace(start, training=start.training | {"copied": origin}), plan.output)
+    return FurtherResult(trained, write_trained)
+
+
+def _join(files: Sequence[Sequence[Response]]) -> list[Response]:
+    """The questions of all files; of those with one id, the first."""
+    joined: dict[str, Response] = {}
+    for responses in files:
+        for response in responses:
+            joined.setdefault(response.question.id, response)
+    return list(joined.values())
+
+
+def _learned_from(training: Mapping[str, Any], golden: Sequence[Path], start: str) -> Iterator[str]:
+    """The start's record has fingerprints of whole files only, so single questions are not recognised."""
+    known = {part["sha256"] for part in training.values() if isinstance(part, Mapping) and "sha256" in part}
+    for path in golden:
+        if file_fingerprint(path)["sha256"] in known:
+            yield (
+                f"{path}: {start} was trained or tuned on this file, so its scores on these questions are "
+                "too high, and what is trained further can hardly beat them"
+            )
+
+
+def shortfalls(questions: Sequence[Prepared]) -> Iterator[str]:
+    """What keeps questions from being learned from or measured, in words."""
+    count = len(questions)
+    if absent := sum(not is_usable(question) for question in questions):
+        yield f"questions left out because the index holds none of their gold documents: {absent} of {count}"
+    usable = [question for question in questions if is_usable(question)]
+    if lacking := sum(len(q.gold.candidates) < len({*q.response.documents}) for q in usable):
+        documents = sum(len({*q.response.documents}) - len(q.gold.candidates) for q in usable)
+        yield f"questions of whose gold documents the index lacks some: {lacking} (documents: {documents})"
+    if without := sum(not question.response.snippets for question in usable):
+        yield f"questions without snippets, which count in MAP but teach nothing: {without}"
 
 
 def train_baseline(

@@ -72,7 +72,7 @@ def train_model(
         model = build(settings, torch.from_numpy(vocabulary.vectors), encoder, device=device)
         if settings.training is None:
             return Trained(model, [_measure_once(model, development)])
-        questions = [_training_question(question, inputs) for question in train]
+        questions = [training_question(question, inputs) for question in train]
         learned = TrainingSet(questions, vocabulary)
         epochs = fit(model, settings, learned, development.measure, seed, progress, state=kept)
     return Trained(model, epochs)
@@ -106,7 +106,7 @@ def _scaling_fingerprint(scaling: Scaling) -> str:
     return hashlib.sha256(b"".join(np.round(array, 4).tobytes() for array in arrays)).hexdigest()
 
 
-def _training_question(prepared: Prepared, inputs: RankerInputs) -> TrainingQuestion:
+def training_question(prepared: Prepared, inputs: RankerInputs) -> TrainingQuestion:
     pool = prepared.retrieved
     return TrainingQuestion(
         inputs.example(prepared, pool),

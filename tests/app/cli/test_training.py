@@ -112,9 +112,8 @@ def test_the_default_ranker_is_made_anew_from_ones_own_questions(
     command: Run, sample_index: Path, tmp_path: Path
 ) -> None:
     made = tmp_path / "mine"
-    result = command(
-        "train", "soft", "--golden", QUESTIONS, "--index", sample_index, "--set", "epochs=2", "-o", made
-    )
+    files = ("--golden", QUESTIONS, "--index", sample_index, "-o", made)
+    result = command("train", "soft", "--from-scratch", *files, "--set", "epochs=2")
     assert result.code == 0, result.err
     assert "a fifth of the questions is held out for tuning" in result.err
     parts = [
@@ -136,6 +135,58 @@ def test_the_default_ranker_is_made_anew_from_ones_own_questions(
     assert "loss by epoch" in shown.out
     asked = ("ask", "Which drugs inhibit PCSK9?", "--index", sample_index, "--ranker", made, "--json")
     assert json.loads(command(*asked).out)["calibrated"]
+
+
+def test_the_default_ranker_is_trained_further(command: Run, sample_index: Path, tmp_path: Path) -> None:
+    made = tmp_path / "mine"
+    files = ("--golden", QUESTIONS, "--index", sample_index, "-o", made)
+    result = command("train", "soft", *files, "--set", "epochs=1")
+    assert result.code == 0, result.err
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in result.out.splitlines() if "|" in line
+    ]
+    assert rows[0] == ["", "questions", "MAP of documents", "difference", "F1 of snippets", "difference"]
+    assert [row[0] for row in rows[2:]] == ["shipped", "trained further", "BM25"]
+    assert "fold 5/5" in result.err
+    kept = "does not beat soft" in result.err
+    assert (f"{made}: a copy of soft (--anyway" in result.err) == kept
+    asked = ("ask", "Which drugs inhibit PCSK9?", "--index", sample_index, "--ranker", made, "--json")
+    answer = json.loads(command(*asked).out)
+    assert answer["ranker"] == "mine"
+    assert answer["calibrated"]
+    if kept:
+        shipped = json.loads(command(*asked[:-2], "soft", "--json").out)
+        assert answer["documents"] == shipped["documents"]
+    anyway = command("train", "soft", *files, "--set", "epochs=1", "--anyway")
+    assert f"{made}: what was trained" in anyway.err
+    assert json.loads((made / "config.json").read_text())["training"]["start"]["name"] == "soft"
+
+
+def test_five_questions_are_too_few_to_train_further(
+    command: Run, few: Path, sample_index: Path, tmp_path: Path
+) -> None:
+    result = command("train", "soft", "--golden", few, "--index", sample_index, "-o", tmp_path / "mine")
+    assert result.code == 2
+    assert "at least 10 are needed" in result.err
+    assert not (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("soft", "--golden", QUESTIONS, "--dev", QUESTIONS), "need --from-scratch"),
+        (("soft", "--golden", QUESTIONS, "--anyway", "--from-scratch"), "choose one"),
+        (("soft", "--golden", QUESTIONS, "--set", "dimensions=4"), "--from-scratch can change all"),
+        (("soft", "--golden", QUESTIONS, "--set", "learning_rate=-1"), "learning_rate"),
+        (("bm25", "--golden", QUESTIONS, "--anyway"), "alone is trained further"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    command: Run, sample_index: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    refused = command("train", *arguments, "--index", sample_index, "-o", "mine")
+    assert refused.code == 2
+    assert said in refused.err
 
 
 def test_the_baseline_is_tuned_on_all_questions(
@@ -204,6 +255,6 @@ def test_the_questions_must_be_named(
     command: Run, few: Path, sample_index: Path, files: tuple[str, ...], said: str
 ) -> None:
     named = [argument for name in files for argument in (name, few)]
-    refused = command("train", "soft", *named, "--index", sample_index, "-o", "mine")
+    refused = command("train", "soft", "--from-scratch", *named, "--index", sample_index, "-o", "mine")
     assert refused.code == 2
     assert said in refused.err
