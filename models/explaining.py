@@ -60,7 +60,7 @@ _ADDS_UP = 1e-3
 def explain_ranking(
     ranker: Any, question: str, candidates: Sequence[Candidate], position: int, selected: int
 ) -> tuple[RankerExplanation, Ranking]:
-    """Explain the score of the candidate at ``place``, of which ``selected`` are chosen; and the ranking.
+    """Explain the score of the candidate at ``position``, of which ``selected`` are chosen; and the ranking.
 
     ``ranker``: any that ranks; the more of its kind is known, the more is explained.
     """

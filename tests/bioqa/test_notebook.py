@@ -86,9 +86,10 @@ def test_what_was_searched_for_is_said(index: bioqa.Index) -> None:
     corrected = "Results for warfarin, as no document has warfarrin; literal searches for warfarrin."
     assert corrected in said("warfarrin")
     never = "With syntax never, for the words as they are."
-    assert f"Searched for “warfarin”, restricted to dose[ti]. {never}" in said("warfarin AND dose[ti]")
-    by_date = "Searched for documents by date, the newest first, restricted to dose[ti]."
-    assert f"{by_date} {never}" in said("dose[ti]")
+    by_words = "Searched for “warfarin”, the most relevant first, restricted to dose[ti]."
+    assert f"{by_words} {never}" in said("warfarin AND dose[ti]")
+    by_date = "Searched for documents by date, the newest first, restricted to english[la]."
+    assert f"{by_date} {never}" in said("english[la]")
     assert "The index has no such document." in said("PMID: 7")
     (nothing,) = [text for text in said("warfarin", types=["<b>"]) if text.startswith("The filters leave")]
     assert nothing.endswith(" without types (<b>[pt]).")

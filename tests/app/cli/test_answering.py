@@ -68,7 +68,8 @@ def test_ask_points_at_a_fault_in_a_query(run: Run, index_folder: Path) -> None:
 def test_ask_shows_what_it_searched_for_and_numbers_further_results(run: Run, index_folder: Path) -> None:
     options = ("--index", index_folder, "--max-documents", 2)
     result = run("ask", "adults NOT 1995[dp]", *options, "--offset", 2, "--order", "date", "--facets")
-    assert "Searched for “adults”, restricted to NOT published from 1995-01-01" in result.out
+    searched = "Searched for “adults”, the newest first, restricted to NOT published from 1995-01-01"
+    assert searched in result.out
     assert "  3. " in result.out
     assert "Years: " in result.out
     assert "without a date 6" in result.out

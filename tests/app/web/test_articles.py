@@ -77,7 +77,7 @@ def test_all_that_the_record_says_is_there(records: TestClient) -> None:
     assert texts(page, "//p[@class='passage']//sup") == ["2"]
     assert texts(page, "//h3[@class='label']") == ["AIM", "RESULTS"]
     assert texts(page, "//p[@class='passage']") == ["To find r2 in rats.", "Rats had it."]
-    assert texts(page, "//p[@class='authors']") == ["Tamsin KL, Vellum Q, Rat Group, et al."]
+    assert texts(page, "//p[@class='authors']") == ["Tamsin KL, Vellum Q; Rat Group, et al."]
     assert texts(page, "//*[@class='kind']") == ["Review"]
     assert texts(page, "//*[@class='source']") == ["Invent J. 2015 Mar;3(2):5-9."]
     assert texts(page, "//p[@class='withdrawn']/span") == ["Retraction in: Invent J. 2016. PMID: 12."]
@@ -106,9 +106,9 @@ def test_it_can_be_cited_in_three_styles_and_saved(records: TestClient) -> None:
     page = read(records.get("/article/11"))
     nlm, vancouver, apa = texts(page, "//*[@id='citations']//dd")
     assert nlm.startswith(
-        "Tamsin KL, Vellum Q, Rat Group, et al. Rats of Rattus rattus. Invent J. 2015 Mar;3(2):5-9."
+        "Tamsin KL, Vellum Q; Rat Group, et al. Rats of Rattus rattus. Invent J. 2015 Mar;3(2):5-9."
     )
-    assert vancouver.startswith("Tamsin KL, Vellum Q, Rat Group, et al.")
+    assert vancouver.startswith("Tamsin KL, Vellum Q; Rat Group, et al.")
     assert apa.startswith("Tamsin, K. L., Vellum, Q., Rat Group, et al.")
     assert all("Retracted" in style for style in (nlm, vancouver, apa))
     assert page.xpath("//*[@id='citations']//button/@data-copy-text") == [nlm, vancouver, apa]
