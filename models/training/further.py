@@ -50,9 +50,8 @@ FURTHER: Mapping[str, Any] = {"learning_rate": 0.004, "epochs": 4, "patience": 4
 On claims (docs/training.md) a quarter of this rate with twice the epochs gave as much."""
 
 CONFIDENCE = 0.9
-"""Of the interval that decides. Only its lower end matters, so this is a one-sided test at 5 %: with 30
-questions of another kind than the start's, an interval of 95 % kept the start in three of four cases where
-what was trained was better by .03 on other questions."""
+"""Of the interval that decides. Only its lower end matters, so this is a one-sided test at 5 %; with 95 %, it
+would keep the start more often where what was trained is better (docs/training.md)."""
 
 START, TRAINED, BASELINE = "start", "trained", "bm25"
 
