@@ -21,7 +21,7 @@ def test_search_answers_with_everything_that_the_contract_names(client: TestClie
     answer = response.json()
     assert (answer["id"], answer["type"], answer["body"]) == ("7", "yesno", BODY)
     assert (answer["index"], answer["ranker"], answer["ranker_hash"]) == ("sample", "lexical", "00" * 32)
-    assert set(answer["timings_ms"]) == {"wait", "retrieve", "rerank", "select", "total"}
+    assert set(answer["timings_ms"]) == {"wait", "retrieve", "vectors", "rerank", "select", "total"}
     assert answer["truncated_sentences"] == 0
     assert len(answer["documents"]) == len(answer["snippets"]) == 10
     first = answer["documents"][0]
@@ -32,6 +32,7 @@ def test_search_answers_with_everything_that_the_contract_names(client: TestClie
         "title",
         "published",
         "score",
+        "found_by",
         "standing",
         "notices",
         "citation",
