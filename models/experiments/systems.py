@@ -68,7 +68,7 @@ def short(encoder: str) -> str:
 def train_component(
     ranker: str, share: Share, without: FeatureGroup | None = None, **changes: Any
 ) -> TrainedComponent:
-    """A component with the published settings of an architecture, or with changes. Raises SettingsError."""
+    """A component with an architecture's published settings, or with changes. Raises RankerSettingsError."""
     return TrainedComponent(settings_of(ranker, **changes), share, without)
 
 

@@ -82,19 +82,19 @@ _FORMAT_1 = frozenset(
 
 
 def kind_of(ranker: str) -> Kind:
-    """Raises SettingsError for a name that the registry lacks."""
+    """Raises RankerSettingsError for a name that the registry lacks."""
     if ranker not in ARCHITECTURES:
         raise RankerSettingsError(f"architecture {ranker!r} is not one of {', '.join(ARCHITECTURES)}")
     return ARCHITECTURES[ranker]
 
 
 def settings_of(ranker: str, **changes: Any) -> RankerSettings:
-    """The published settings of an architecture, with changes. Raises SettingsError."""
+    """The published settings of an architecture, with changes. Raises RankerSettingsError."""
     return kind_of(ranker).settings(ranker).with_changes(**changes)
 
 
 def settings_from(values: Mapping[str, Any], format_of_file: int) -> RankerSettings:
-    """Settings as a checkpoint of this format stores them. Raises SettingsError.
+    """Settings as a checkpoint of this format stores them. Raises RankerSettingsError.
 
     Of format 1, settings that the architecture does not have are dropped.
     """
@@ -116,7 +116,7 @@ def build(
 
     What the settings say is frozen of the encoder is frozen. Unless an encoder is given, that of the settings
     is loaded to ``device``, and the ranker is where its encoder is. With ``auto``, a ranker without one is on
-    the CPU, where its scores are the same on every machine. Raises SettingsError if no encoder is named, and
+    the CPU, with the same scores on every machine. Raises RankerSettingsError if no encoder is named, and
     EncoderError.
     """
     kind, encoding = kind_of(settings.ranker), settings.encoding
@@ -155,7 +155,7 @@ def reader_for(
 
 
 def load_encoder(settings: RankerSettings, device: str = "auto") -> Encoder | None:
-    """The encoder of these settings, if the architecture has one. Raises SettingsError if none is named."""
+    """The encoder of these settings, if there is one. Raises RankerSettingsError if one lacks its name."""
     if settings.encoding is None:
         return None
     if not settings.encoding.encoder:

@@ -92,7 +92,7 @@ class WordReading(InputReading):
     LEAST: ClassVar[Mapping[str, int]] = {"question_words": 0, "unit_words": 0}
 
     def most(self, name: Literal["question_words", "unit_words"]) -> int:
-        """Number of places, for a ranker with weights for each. Raises SettingsError if it is not set."""
+        """Number of places, for a ranker with weights for each. Raises RankerSettingsError if unset."""
         number: int = getattr(self, name)
         if not number:
             raise RankerSettingsError(
@@ -199,11 +199,11 @@ class RankerSettings:
         return {name: section for name, section in named.items() if section is not None}
 
     def with_changes(self, **changes: Any) -> "RankerSettings":
-        """With other values of settings, by their names. Raises SettingsError."""
+        """With other values of settings, by their names. Raises RankerSettingsError."""
         return self._made_of(changes, replace)
 
     def restore(self, values: Mapping[str, Any]) -> "RankerSettings":
-        """With stored values; what is not stored has its section's default. Raises SettingsError."""
+        """With stored values; what is not stored has its section's default. Raises RankerSettingsError."""
         return self._made_of(values, lambda section, **of_section: type(section)(**of_section))
 
     def _made_of(self, values: Mapping[str, Any], make: Callable[..., Section]) -> "RankerSettings":

@@ -37,7 +37,7 @@ def bundled_vocabulary() -> Vocabulary:
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:
-    """Parse ``NAME=VALUE`` settings; a value is JSON or else text. Raises SettingsError."""
+    """Parse ``NAME=VALUE`` settings; a value is JSON or else text. Raises RankerSettingsError."""
     settings = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -93,7 +93,7 @@ def train_ranker(
     """Train a ranker, write it to ``plan.output`` and return it.
 
     An interrupted training of a ranker over an encoder resumes after its last whole epoch; its state is kept
-    beside the output. Raises SettingsError before anything is read, and EncoderError.
+    beside the output. Raises RankerSettingsError before anything is read, and EncoderError.
     """
     settings, output = plan.settings, plan.output
     reading = settings.reading
@@ -170,7 +170,7 @@ def train_further_from_files(
 ) -> FurtherResult:
     """Train a bundled ranker further, and write what was trained if it is better, or else the start.
 
-    ``progress``: called with what is wrong with the questions, and with each step. Raises SettingsError
+    ``progress``: called with what is wrong with the questions, and with each step. Raises RankerSettingsError
     before anything is read, and BioqaError for too few questions; then nothing is written.
     """
     folder = bundled.folder_of(plan.start)

@@ -99,7 +99,7 @@ class FurtherTraining:
 
 
 def further_settings(start: RankerSettings, changes: Mapping[str, Any]) -> RankerSettings:
-    """``start`` with a lower rate. Raises SettingsError for changes of anything but the training."""
+    """``start`` with a lower rate. Raises RankerSettingsError for changes of anything but the training."""
     assert start.training is not None
     names = {*type(start.training).__dataclass_fields__}
     if others := sorted(changes.keys() - names):

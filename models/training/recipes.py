@@ -34,7 +34,7 @@ _SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {"soft": ("features", SOFT)}
 
 
 def recipe_settings(name: str, **changes: Any) -> RankerSettings:
-    """The settings of a recipe or of an architecture, with changes. Raises SettingsError."""
+    """The settings of a recipe or of an architecture, with changes. Raises RankerSettingsError."""
     architecture, settings = _SETTINGS.get(name, (name, {}))
     return settings_of(architecture, **{**settings, **changes})
 
