@@ -31,7 +31,7 @@ from bioqa.models.answers.roles import (
     Grams,
     RoleModel,
     context,
-    fitted,
+    load_model,
     log_softmax,
     places,
 )
@@ -198,7 +198,7 @@ def main() -> None:
     print(f"{count[False]} structured abstracts to learn from, {count[True]} held out")
     if options.fit:
         fit([abstract for abstract in abstracts if not abstract.held_out], options.grams).save()
-    print("\n".join(measured(fitted(), [abstract for abstract in abstracts if abstract.held_out])))
+    print("\n".join(measured(load_model(), [abstract for abstract in abstracts if abstract.held_out])))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bioqa.app.settings import MAX_CANDIDATES
 from bioqa.indexer.medline.packed import RecordSummary, summary
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filtering.conditions import AllOf, AnyOf, Condition, HasKey
@@ -15,10 +16,6 @@ from bioqa.system.schema import DESCRIBED_BY_DOCSTRINGS
 
 MAX_COUNTED = 20
 """Filters that are tried: each is a search."""
-
-
-MAX_DESCRIBED = 1000
-"""Documents without the filter whose types, journals and headings may be suggested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +72,12 @@ def _leave_out(
 def _suggestions(
     index: SearchIndex, words: str | Wording | None, condition: Condition, others: Filters
 ) -> Iterator[Suggestion]:
-    """Suggestions for the names of a filter that no document of the index has."""
+    """Suggestions for the names of a filter that no document of the index has: names that the best documents
+    have which are found without it."""
     unknown = [named for named in _names(condition) if not index.count(None, Filters(restriction=named))]
     if not unknown:
         return
-    summaries = [summary(record.metadata) for record in index.describe(words, MAX_DESCRIBED, others)]
+    summaries = [summary(record.metadata) for record in index.describe(words, MAX_CANDIDATES, others)]
     for named in unknown:
         counts = Counter(name for record in summaries for name in _values(named.kind, record))
         if instead := suggest(named.value, counts):

@@ -84,8 +84,7 @@ class RankingTask:
         if self.texts is not None:
             return sum(len(text.title) + len(text.text) for text in self.texts) > MOST_OF_PLAIN_TEXTS
         words = len(self.question.body.split())
-        candidates = self.options.candidates or 0
-        return isinstance(self.options, ExplainOptions) or words * candidates > MOST_OF_PLAIN_QUESTIONS
+        return isinstance(self.options, ExplainOptions) or words * self.options.run > MOST_OF_PLAIN_QUESTIONS
 
 
 class Engine(Protocol):

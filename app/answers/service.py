@@ -58,7 +58,7 @@ class OutcomeCounts:
     def add_unanswered(self, reason: BaseException) -> None:
         if isinstance(reason, TimedOut):
             self.timed_out += 1
-        elif isinstance(reason, Draining):
+        elif isinstance(reason, Draining | QueueFull):
             self.refused += 1
         elif isinstance(reason, asyncio.CancelledError):
             self.dropped += 1
@@ -286,12 +286,12 @@ class Service:
 
     @asynccontextmanager
     async def _place(self, request: _Request, task: RankingTask) -> AsyncIterator[None]:
-        """Wait for a place, if the task needs one, within the request's time limit. Raises AtCapacity."""
+        """Wait for a place, if the task needs one, within the request's time limit. Raises QueueFull."""
         if request.priority == "batch" or not task.is_dear:
             yield
             return
         if 2 * self._dear >= self.queue.capacity:
-            raise AtCapacity
+            raise QueueFull(f"{self._dear} that are as much work wait already", self._retry_after_s())
         clock = asyncio.get_running_loop().time
         ends = None if request.timeout_s is None else clock() + request.timeout_s
         self._dear += 1

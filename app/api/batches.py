@@ -212,14 +212,14 @@ def _take_entries(
     if upload.body is not None:
         return entries(upload.json(), limits), ranker
     require_files(upload, ["file"])
-    address = upload.texts.get("ranker") or None
-    if ranker and address and ranker != address:
+    in_form = upload.texts.get("ranker") or None
+    if ranker and in_form and ranker != in_form:
         raise FieldError("ranker", "differs between the address and the form")
     try:
         testset = upload.file("file")
     except BioqaError as error:
         raise FieldError("file", str(error).removeprefix("file: ")) from error
-    return entries(testset, limits), ranker or address
+    return entries(testset, limits), ranker or in_form
 
 
 @router.get("", responses=document_problems(422, 503))

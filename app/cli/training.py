@@ -66,7 +66,7 @@ def vocabulary(
 
     require_files(files)
     with progress("reading", len(files)) as report:
-        trained = Vocabulary.build(
+        built = Vocabulary.build(
             _documents(files, report), dimensions=dimensions, min_count=min_count, seed=seed
         )
     if encoder is not None:
@@ -74,13 +74,13 @@ def vocabulary(
 
         with progress("word pieces", len(files)) as report:
             pieces = distil(encoder, _documents(files, report), dimensions=piece_dimensions)
-        trained = replace(trained, pieces=pieces)
+        built = replace(built, pieces=pieces)
     try:
         output.mkdir(parents=True, exist_ok=True)
-        trained.save(output)
+        built.save(output)
     except OSError as error:
         raise BioqaError(f"{output}: cannot be written: {error.strerror or error}") from error
-    say(f"{output}: {len(trained.words)} words")
+    say(f"{output}: {len(built.words)} words")
 
 
 def _documents(files: Sequence[Path], report: Report) -> Iterator[Document]:
@@ -302,10 +302,10 @@ def _files(
         return train, dev
     if dev is not None and len(golden) == 1:
         return golden[0], dev
-    trained, held_out = split_golden(golden, _questions_folder(output), seed, dev=dev is None)
+    learned_from, held_out = split_golden(golden, _questions_folder(output), seed, dev=dev is None)
     if dev is None:
         say(f"a fifth of the questions is held out for tuning: {held_out}")
-    return trained, dev or held_out
+    return learned_from, dev or held_out
 
 
 def _train_deep(

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from bioqa.app.mcp.results import Documents, MedlineDocument, SearchResult, SimilarArticles
 
 MOST_CHARACTERS = 8000
-"""Of a result, if the model does not say. Ten documents and ten sentences with citations have some 7,500."""
+"""Limit of a result, by default. Ten documents and ten sentences with citations have some 7,500."""
 
 SHORT = 300
 """Characters of a question that is repeated in a result that would be too long otherwise."""

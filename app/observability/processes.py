@@ -20,7 +20,7 @@ class Usage(NamedTuple):
     processes: int
     memory_bytes: int
     processor_s: float
-    """Of those that have ended, too: it never decreases."""
+    """Also what those used that have ended: it never decreases."""
 
 
 def usage(pid: int | None = None, proc: Path = PROC) -> Usage | None:

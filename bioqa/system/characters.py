@@ -91,6 +91,14 @@ def fold(text: str) -> str:
     return text.translate(_FOLDED) if not text.isascii() and _LATIN_ACCENTED.search(text) else text
 
 
+def drop_marks(text: str) -> str:
+    """The text without the accents of any script, as BERT's uncased tokenisers drop them: ö becomes o, but ø
+    and ß stay."""
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
+
+
 def _usual(match: re.Match[str]) -> str:
     """What one character becomes."""
     character = match.group()

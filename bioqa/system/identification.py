@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import islice
 
+from bioqa.system.characters import drop_marks
 from bioqa.system.english import STOP_WORDS
 from bioqa.system.foreign_words import CONTENT_WORDS, FUNCTION_WORDS
 from bioqa.system.language import NAMES, Language
@@ -158,7 +159,7 @@ def _content(words: Iterable[str]) -> Counter[str]:
     for word in words:
         if word.isdecimal():
             continue
-        plain = _plain(word)
+        plain = drop_marks(word)
         codes = set(wholes.get(word, ())) | set(wholes.get(plain, ()))
         for form in {word, plain}:
             for end in range(_WHOLE + 1, len(form) + 1):
@@ -185,10 +186,3 @@ def _content_words() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[s
             else:
                 beginnings.setdefault(word, []).append(code)
     return wholes, beginnings, parts
-
-
-def _plain(word: str) -> str:
-    """The word without accents."""
-    if word.isascii():
-        return word
-    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))

@@ -24,7 +24,7 @@ def write_update(folder: Path, number: int, copies: range, deleted: int = 0) -> 
 def write_file(folder: Path, part: str, number: int, copies: range, deleted: int = 0) -> None:
     text = SAMPLE.read_text(encoding="utf-8")
     begin, end = text.index("  <PubmedArticle>"), text.rindex("</PubmedArticleSet>")
-    articles = (renumbered(text[begin:end], copy) for copy in copies)
+    articles = (renumber(text[begin:end], copy) for copy in copies)
     pmids = "".join(f'<PMID Version="1">{90000001 + n}</PMID>' for n in range(deleted))
     gone = f"<DeleteCitation>{pmids}</DeleteCitation>" if deleted else ""
     (folder / part).mkdir(parents=True, exist_ok=True)
@@ -35,6 +35,6 @@ def write_file(folder: Path, part: str, number: int, copies: range, deleted: int
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def renumbered(articles: str, copy: int) -> str:
+def renumber(articles: str, copy: int) -> str:
     """The sample's articles with PMIDs of their own. The first copy keeps them."""
     return re.sub(r"\b9000(\d{4})\b", lambda pmid: str(90000000 + 1000 * copy + int(pmid[1])), articles)

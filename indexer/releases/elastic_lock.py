@@ -185,7 +185,7 @@ def _position(answer: Mapping[str, Any]) -> _Position:
 
 def _process() -> str:
     """Return an identifier of this process: machine and boot, PID namespace, PID, start."""
-    return f"{_pid_namespace()}/{os.getpid()}@{_started(os.getpid())}"
+    return f"{_pid_namespace()}/{os.getpid()}@{_start_time(os.getpid())}"
 
 
 def _pid_namespace() -> str:
@@ -204,10 +204,10 @@ def _has_ended(process: str) -> bool | None:
         return None
     pid, _, started = numbers.partition("@")
     # Numbers are used again: of a namespace whose container is gone, too, with the same few PIDs in it.
-    return _started(int(pid)) != started
+    return _start_time(int(pid)) != started
 
 
-def _started(pid: int) -> str:
+def _start_time(pid: int) -> str:
     """When a process of this PID namespace started, in ticks since boot; "" if there is none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]

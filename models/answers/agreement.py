@@ -22,7 +22,7 @@ Tokens = Callable[[Sequence[Document]], list[TokenisedDocument]]
 
 
 def with_support(
-    ranking: Ranking, asked: Ints, tokens: Tokens, vocabulary: Vocabulary, calibration: Calibration
+    ranking: Ranking, question: Ints, tokens: Tokens, vocabulary: Vocabulary, calibration: Calibration
 ) -> Ranking:
     """The ranking with the support of its ten best documents' sentences; ``asked``: the question's stems.
 
@@ -32,26 +32,26 @@ def with_support(
     if len(best) < 2:
         return ranking
     logs = [own_log_weights(ranked, calibration) for ranked in best]
-    highest = max(float(each.max(initial=-np.inf)) for each in logs)
-    weights = [np.exp(each - highest) for each in logs]
-    found = support(asked, tokens([ranked.document for ranked in best]), weights, vocabulary)
+    highest = max(float(values.max(initial=-np.inf)) for values in logs)
+    weights = [np.exp(log - highest) for log in logs]
+    supports = support(question, tokens([ranked.document for ranked in best]), weights, vocabulary)
     supported = (
-        replace(ranked, support=tuple(each.tolist())) for ranked, each in zip(best, found, strict=True)
+        replace(ranked, support=tuple(values.tolist())) for ranked, values in zip(best, supports, strict=True)
     )
     return replace(ranking, documents=(*supported, *ranking.documents[DEPTH:]))
 
 
 def support(
-    asked: Ints, documents: Sequence[TokenisedDocument], weights: Sequence[Floats], vocabulary: Vocabulary
+    question: Ints, documents: Sequence[TokenisedDocument], weights: Sequence[Floats], vocabulary: Vocabulary
 ) -> list[Floats]:
     """[sentences] of each document, in [0, 1], from the weights [sentences] of each.
 
     Computed over pairs of a sentence and a stem that it has: memory grows with the text alone.
     """
-    counts = concatenate(each.stem_counts for each in documents)
-    lengths = [len(each.stem_counts) for each in documents]
-    stems = concatenate(each.stems for each in documents)
-    kept = (stems != STOP) & ~np.isin(stems, asked)
+    counts = concatenate(tokens.stem_counts for tokens in documents)
+    lengths = [len(tokens.stem_counts) for tokens in documents]
+    stems = concatenate(tokens.stems for tokens in documents)
+    kept = (stems != STOP) & ~np.isin(stems, question)
     distinct, stem = np.unique(stems[kept], return_inverse=True)
     if not len(distinct):
         return [np.zeros(length) for length in lengths]
@@ -65,11 +65,11 @@ def support(
     total = np.bincount(stem, weighted, len(distinct))
     # What each document itself adds to the sum.
     document = np.repeat(np.arange(len(documents)), lengths)[sentence]
-    of_documents, place = np.unique(document * len(distinct) + stem, return_inverse=True)
-    own = np.bincount(place, weighted)
+    of_documents, position = np.unique(document * len(distinct) + stem, return_inverse=True)
+    own = np.bincount(position, weighted)
     owner, of_stem = np.divmod(of_documents, len(distinct))
     squares = float(total @ total) - np.bincount(owner, own * (2 * total[of_stem] - own), len(documents))
-    shared = np.bincount(sentence, values * (total[stem] - own[place]), len(counts))
+    shared = np.bincount(sentence, values * (total[stem] - own[position]), len(counts))
     # Rounding leaves a little where the other documents have nothing.
     alone = squares <= 1e-9 * float(total @ total)
     scale = np.where(alone, 0.0, 1 / np.sqrt(np.where(alone, 1.0, squares)))

@@ -26,8 +26,8 @@ below it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What the estimate is made from."""
+class BestSentences:
+    """What the estimate is made from: how the best sentences, and their document, stand."""
 
     sentence_share: float
     """As in ``bioqa.models.answers.evidence.AnswerEvidence``."""
@@ -44,32 +44,34 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The fitted model: the log odds are ``offset`` and the sum of ``weights`` times ``Standing``."""
+    """The fitted model: the log odds are ``offset`` and the sum of ``weights`` times ``BestSentences``."""
 
     offset: float
     weights: Mapping[str, float]
     likely_from: float
-    """Of the judged questions with this probability or more, four in five have an answer among the first
+    """Four in five of the judged questions with this probability or more have an answer among the first
     three sentences, in cross-validation."""
 
-    def probability(self, standing: Standing) -> float:
-        odds = sum(self.weights[each.name] * getattr(standing, each.name) for each in fields(Standing))
+    def probability(self, standing: BestSentences) -> float:
+        names = (field.name for field in fields(BestSentences))
+        odds = sum(self.weights[name] * getattr(standing, name) for name in names)
         return float(sigmoid(np.array(self.offset + odds)))
 
 
 @cache
-def fitted() -> Answered:
+def load() -> Answered:
     """The model that is bundled, read once."""
     return Answered(**json.loads(FITTED.read_text(encoding="utf-8"))["model"])
 
 
 def standing(
     best: Sequence[RankedDocument], calibration: Calibration, sentence_share: float, sentence_score: float
-) -> Standing:
+) -> BestSentences:
     """``best``: the documents that are shown, at least one, best first."""
     weights = np.concatenate([log_weights(ranked, calibration) for ranked in best])
     ordered = np.sort(np.nan_to_num(weights, nan=LEAST).clip(min=LEAST))[::-1].tolist() or [LEAST]
     # A few sentences: the last one stands for those that there are not.
     ordered += [ordered[-1]] * 10
     document = float(np.nan_to_num(best[0].own_score))
-    return Standing(sentence_share, sentence_score, ordered[0], ordered[1], ordered[2], ordered[9], document)
+    first, second, third, tenth = (ordered[n] for n in (0, 1, 2, 9))
+    return BestSentences(sentence_share, sentence_score, first, second, third, tenth, document)

@@ -84,8 +84,8 @@ class Aptness:
         weights = columns[:, COLUMNS.index("weight")]
         raised = np.concatenate([[1.0], flags])
         # Not with ``@``: see bioqa.models.features.matching.weighted_sums.
-        slopes = [np.einsum("f,fc->c", raised, each) for each in (self.apt, self.relevant)]
-        apt, relevant = (levelled(np.einsum("sc,c->s", standard, each), weights) for each in slopes)
+        slopes = [np.einsum("f,fc->c", raised, table) for table in (self.apt, self.relevant)]
+        apt, relevant = (level(np.einsum("sc,c->s", standard, slope), weights) for slope in slopes)
         return apt, relevant
 
     def save(self, path: Path = FITTED) -> None:
@@ -104,7 +104,7 @@ class Aptness:
 
 
 @cache
-def fitted() -> Aptness:
+def load_model() -> Aptness:
     """The model that is bundled, read once."""
     return Aptness.load(FITTED)
 
@@ -126,7 +126,7 @@ def with_aptness(
         return ranking
     tokenised = tokens([ranked.document for ranked in best])
     rows = columns(question, question_tokens, best, tokenised, vocabulary, calibration)
-    return apply_aptness(ranking, fitted(), rows, question)
+    return apply_aptness(ranking, load_model(), rows, question)
 
 
 def apply_aptness(ranking: Ranking, model: Aptness, rows: Floats, question: str) -> Ranking:
@@ -141,7 +141,7 @@ def apply_aptness(ranking: Ranking, model: Aptness, rows: Floats, question: str)
     return replace(ranking, documents=(*read, *others))
 
 
-def levelled(added: Floats, weights: Floats) -> Floats:
+def level(added: Floats, weights: Floats) -> Floats:
     """Shifted so that the best log-weight of the question stays as high as it was.
 
     Nothing is learned of a question as a whole, so log-weights stay comparable between questions.
@@ -175,12 +175,12 @@ class _Units:
 
     def best(self, values: Floats, lowest: float = 0.0) -> Floats:
         """[…, documents] the highest of each document's [..., sentences]."""
-        found = np.full((*values.shape[:-1], len(self.counts)), lowest)
+        best = np.full((*values.shape[:-1], len(self.counts)), lowest)
         filled = self.counts > 0
         if self.size:
             starts = (np.cumsum(self.counts) - self.counts)[filled]
-            found[..., filled] = np.maximum(np.maximum.reduceat(values, starts, axis=-1), lowest)
-        return found
+            best[..., filled] = np.maximum(np.maximum.reduceat(values, starts, axis=-1), lowest)
+        return best
 
     def before(self, values: Floats, otherwise: float = 0.0) -> Floats:
         """[…, sentences] the value of the sentence before it in its document."""
@@ -199,7 +199,7 @@ class _Units:
 def _units(best: Sequence[RankedDocument], tokenised: Sequence[TokenisedDocument]) -> _Units:
     texts = [text for ranked in best for text in ranked.document.sentence_texts()]
     counts = np.array([ranked.document.sentence_count for ranked in best], dtype=np.int64)
-    titles = np.concatenate([np.empty(0, dtype=np.bool_), *(each.titles for each in tokenised)])
+    titles = np.concatenate([np.empty(0, dtype=np.bool_), *(tokens.titles for tokens in tokenised)])
     owner = np.repeat(np.arange(len(best)), counts)
     return _Units(texts, SentenceWords.of(texts), counts, owner, titles)
 
@@ -231,12 +231,12 @@ def columns(
 
 def _ranker(best: Sequence[RankedDocument], calibration: Calibration, units: _Units) -> list[Floats]:
     """What the ranker and the selection say, ``_RANKER``."""
-    logits = concatenate_floats(sentence_logits(each.sentence_scores, calibration) for each in best)
-    weights = concatenate_floats(first_log_weights(each, calibration) for each in best)
+    logits = concatenate_floats(sentence_logits(ranked.sentence_scores, calibration) for ranked in best)
+    weights = concatenate_floats(first_log_weights(ranked, calibration) for ranked in best)
     support = concatenate_floats(
-        np.array(each.support or (0.2,) * len(each.sentence_scores), dtype=np.float64) for each in best
+        np.array(ranked.support or (0.2,) * len(ranked.sentence_scores), dtype=np.float64) for ranked in best
     )
-    scores = calibration.document_scale * np.array([each.own_score for each in best], dtype=np.float64)
+    scores = calibration.document_scale * np.array([ranked.own_score for ranked in best], dtype=np.float64)
     owner = units.owner
     return [
         *(logits, -np.logaddexp(0.0, -logits), scores[owner], (scores - scores.max())[owner], owner / 10),
@@ -247,8 +247,8 @@ def _ranker(best: Sequence[RankedDocument], calibration: Calibration, units: _Un
 
 
 def concatenate_floats(parts: object) -> Floats:
-    found: Floats = np.concatenate([np.empty(0), *parts])  # type: ignore[misc]
-    return found
+    joined: Floats = np.concatenate([np.empty(0), *parts])  # type: ignore[misc]
+    return joined
 
 
 def _topic(
@@ -293,8 +293,8 @@ def _topic(
 
 def _missing(weights: Floats, closest: Floats) -> Floats:
     """[units] how much of the question the word is worth that is missed most."""
-    found: Floats = (weights[:, None] * (1 - closest)).max(axis=0, initial=0.0)
-    return found
+    missing: Floats = (weights[:, None] * (1 - closest)).max(axis=0, initial=0.0)
+    return missing
 
 
 def _news(
@@ -304,8 +304,8 @@ def _news(
     units: _Units,
 ) -> list[Floats]:
     """How much of a sentence repeats question and title, and what it adds: an answer adds something."""
-    stems = concatenate(each.stems for each in tokenised)
-    sentence = np.repeat(np.arange(units.size), concatenate(each.stem_counts for each in tokenised))
+    stems = concatenate(tokens.stems for tokens in tokenised)
+    sentence = np.repeat(np.arange(units.size), concatenate(tokens.stem_counts for tokens in tokenised))
     telling = stems != STOP
     stems, sentence = stems[telling], sentence[telling]
     idf = vocabulary.stem_idf_of(stems)
@@ -350,6 +350,6 @@ def _roles(units: _Units) -> Floats:
     words = units.words.some(abstract.tolist())
     counts = np.bincount(units.owner, abstract, len(units.counts)).astype(np.int64)
     p = np.zeros((len(roles.ROLES), units.size))
-    p[:, abstract] = roles.fitted()(words, counts[counts > 0]).T
+    p[:, abstract] = roles.load_model()(words, counts[counts > 0]).T
     told = units.best(np.maximum(p[3], p[4]))[units.owner]
     return np.stack([*p, units.before(p[0]), units.before(p[3]), told])

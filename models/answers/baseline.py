@@ -114,12 +114,12 @@ class Bm25Ranker:
         """All candidates, best first."""
         if not candidates:
             return Ranking(())
-        asked = tokenise_question(question, self.vocabulary)
+        tokenised = tokenise_question(question, self.vocabulary)
         documents = self._tokens([candidate.document for candidate in candidates])
         constants = self.constants
-        scores = document_bm25(asked, documents, self.vocabulary, constants.k1, constants.b)
-        found = ranking(candidates, scores, sentence_bm25(asked, documents, self.vocabulary))
-        return with_support(found, asked.stems, self._tokens, self.vocabulary, self.calibration)
+        scores = document_bm25(tokenised, documents, self.vocabulary, constants.k1, constants.b)
+        ranked = ranking(candidates, scores, sentence_bm25(tokenised, documents, self.vocabulary))
+        return with_support(ranked, tokenised.stems, self._tokens, self.vocabulary, self.calibration)
 
     def rank_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
         """``rank`` for each in turn."""

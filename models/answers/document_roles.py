@@ -1,7 +1,7 @@
 """What each sentence of documents does: as authors label its part, or else as ``roles`` reads it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,17 +39,20 @@ def role_of_label(label: str) -> Role | None:
 
 def document_roles(documents: Sequence[Document]) -> list[dict[Sentence, Role]]:
     """What each sentence of each abstract does; titles have no role."""
-    abstracts = [[s for s in document.sentences if s.section == "abstract"] for document in documents]
-    texts = [
-        text
-        for document, sentences in zip(documents, abstracts, strict=True)
-        for text in _texts(document, sentences)
+    abstracts = [
+        {s: _label(document, s) for s in document.sentences if s.section == "abstract"}
+        for document in documents
     ]
-    counts = np.array([len(sentences) for sentences in abstracts if sentences], dtype=np.int64)
-    probabilities = iter(roles.fitted()(SentenceWords.of(texts), counts))
+    texts = [
+        _without_label(document.sentence_text(sentence), label)
+        for document, labels in zip(documents, abstracts, strict=True)
+        for sentence, label in labels.items()
+    ]
+    counts = np.array([len(labels) for labels in abstracts if labels], dtype=np.int64)
+    probabilities = iter(roles.load_model()(SentenceWords.of(texts), counts))
     return [
-        {sentence: _role(_label(document, sentence), next(probabilities).tolist()) for sentence in sentences}
-        for document, sentences in zip(documents, abstracts, strict=True)
+        {sentence: _role(label, next(probabilities).tolist()) for sentence, label in labels.items()}
+        for labels in abstracts
     ]
 
 
@@ -62,15 +65,13 @@ def with_roles(sentences: Sequence[RankedSentence]) -> tuple[RankedSentence, ...
     )
 
 
-def _texts(document: Document, sentences: Sequence[Sentence]) -> Iterator[str]:
-    """Without labels, as the model learned them."""
-    for sentence in sentences:
-        text, label = document.sentence_text(sentence), _label(document, sentence)
-        yield text.removeprefix(f"{label}:").strip() if label else text
+def _without_label(text: str, label: str) -> str:
+    """A sentence as the model learned it."""
+    return text.removeprefix(f"{label}:").strip() if label else text
 
 
 def _label(document: Document, sentence: Sentence) -> str:
-    """Of the part of the abstract that the sentence is in; empty if there is none."""
+    """The label of the part of the abstract that the sentence is in; empty if there is none."""
     parts = (part.label for part in document.parts if part.begin <= sentence.begin < part.end)
     return next(parts, "")
 

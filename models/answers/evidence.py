@@ -80,7 +80,7 @@ class AnswerEvidence:
     """1 if the question is in another language."""
 
     def vector(self) -> list[float]:
-        return [getattr(self, each.name) for each in fields(self)]
+        return [getattr(self, field.name) for field in fields(self)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Estimator:
 
 
 @cache
-def fitted() -> Estimator:
+def load_estimator() -> Estimator:
     """The estimator that is bundled, read once."""
     return Estimator(**json.loads(FITTED.read_text(encoding="utf-8"))["model"])
 
@@ -119,19 +119,19 @@ def confidence(
     language = foreign_language(question, is_known)
     if not ranking.documents:
         return Confidence(0.0, "unlikely", language)
-    estimator = fitted()
-    found = evidence(answered_by or question, ranking, calibration, language)
+    estimator = load_estimator()
+    signs = evidence(answered_by or question, ranking, calibration, language)
     # Rounded as it is shown, so that the level agrees with what is seen. The tanh does not overflow.
-    estimate = round(0.5 * (1.0 + math.tanh(0.5 * estimator.log_odds(found))), 3)
+    estimate = round(0.5 * (1.0 + math.tanh(0.5 * estimator.log_odds(signs))), 3)
     level = estimator.level(estimate)
     # Learned of rankers that read sentences once: a cascade's log-weights mean something else.
     is_cascade = ranking.documents[0].first is not None
     if calibration.aptness and level != "unlikely" and not is_cascade:
         # That the documents fit is not enough: one of the first sentences is to answer.
         best = ranking.documents[:DOCUMENTS]
-        stands = answered.standing(best, calibration, found.sentence_share, found.sentence_score)
-        estimate = min(estimate, round(answered.fitted().probability(stands), 3))
-        if level == "likely" and estimate < answered.fitted().likely_from:
+        stands = answered.standing(best, calibration, signs.sentence_share, signs.sentence_score)
+        estimate = min(estimate, round(answered.load().probability(stands), 3))
+        if level == "likely" and estimate < answered.load().likely_from:
             level = "doubtful"
     return Confidence(estimate, level, language)
 
@@ -149,52 +149,52 @@ def evidence(
     language: Language | None,
 ) -> AnswerEvidence:
     """Compare the question with the best documents of its ranking."""
-    known = background()
-    asked = _asked(question, known)
-    total = max(sum(asked.values()), 1e-6)
+    rarities = background()
+    weights = _weigh_stems(question, rarities)
+    total = max(sum(weights.values()), 1e-6)
     best = ranking.documents[:DOCUMENTS]
-    sentences = _found([ranked.document for ranked in best], asked.keys())
-    documents = [frozenset[str]().union(*each) for each in sentences]
-    by_document = [_mass(document, asked) for document in documents]
-    by_sentence = [_mass(sentence, asked) for each in sentences for sentence in each]
+    sentences = _find_stems([ranked.document for ranked in best], weights.keys())
+    documents = [frozenset[str]().union(*of_document) for of_document in sentences]
+    by_document = [_mass(document, weights) for document in documents]
+    by_sentence = [_mass(sentence, weights) for of_document in sentences for sentence in of_document]
     together = frozenset[str]().union(*documents)
     shares = np.array(by_document or [0.0]) / total
     return AnswerEvidence(
         first_share=float(shares[0]),
         best_share=float(shares.max()),
         mean_share=float(shares.mean()),
-        found_share=_mass(together, asked) / total,
+        found_share=_mass(together, weights) / total,
         sentence_share=max(by_sentence, default=0.0) / total,
         found_mass=math.log1p(max(by_document, default=0.0)),
         asked_mass=math.log1p(total),
-        unknown_share=sum(w for s, w in asked.items() if s not in known.idf and s not in together) / total,
+        unknown_share=sum(weights[s] for s in weights if s not in rarities.idf and s not in together) / total,
         everyday_share=everyday_share(question),
         sentence_score=_sentence_score(best[:1], calibration),
         foreign=float(language is not None),
     )
 
 
-def _asked(question: str, known: Background) -> dict[str, float]:
+def _weigh_stems(question: str, rarities: Background) -> dict[str, float]:
     """The question's distinct stems with their IDF, without those of stop words and, if others are left, of
     words by which questions are put."""
     stems = dict.fromkeys(stemmed for term in terms(question) if (stemmed := stem(term)))
     telling = [stemmed for stemmed in stems if stemmed not in _ASKING_STEMS]
-    return {stemmed: known.weight(stemmed) for stemmed in telling or stems}
+    return {stemmed: rarities.weight(stemmed) for stemmed in telling or stems}
 
 
 def everyday_share(question: str) -> float:
     """The share of everyday words in the question, as in ``AnswerEvidence``."""
-    known = background()
+    rarities = background()
     weights = {
-        term: known.weight(stemmed)
+        term: rarities.weight(stemmed)
         for term in terms(question)
         if (stemmed := stem(term)) and stemmed not in _ASKING_STEMS
     }
-    everyday = (weight for term, weight in weights.items() if weight >= RARE and term in known.everyday)
+    everyday = (weight for term, weight in weights.items() if weight >= RARE and term in rarities.everyday)
     return sum(everyday) / max(sum(weights.values()), 1e-6)
 
 
-def _found(documents: Sequence[Document], asked: Collection[str]) -> list[list[set[str]]]:
+def _find_stems(documents: Sequence[Document], stems: Collection[str]) -> list[list[set[str]]]:
     """Which of the stems each sentence of each document has.
 
     They are looked for in the text, which takes a fifth of the time that stemming every word would.
@@ -202,18 +202,18 @@ def _found(documents: Sequence[Document], asked: Collection[str]) -> list[list[s
     texts = [fold(text.lower()) for document in documents for text in document.sentence_texts()]
     begins = [0, *accumulate(len(text) + 1 for text in texts)]
     joined = "\n".join(texts)
-    found: list[set[str]] = [set() for _ in texts]
-    for stemmed in asked:
+    stems_of: list[set[str]] = [set() for _ in texts]
+    for stemmed in stems:
         beginning = _beginning(stemmed)
         at = joined.find(beginning)
         while at >= 0:
             after = at + 1
             if not joined[at - 1 : at].isalnum() and stem(_whole_word(joined, at)) == stemmed:
                 number = bisect_right(begins, at) - 1
-                found[number].add(stemmed)
+                stems_of[number].add(stemmed)
                 after = begins[number + 1]
             at = joined.find(beginning, after)
-    sentences = iter(found)
+    sentences = iter(stems_of)
     return [[*islice(sentences, document.sentence_count)] for document in documents]
 
 
@@ -224,15 +224,15 @@ def _beginning(stemmed: str) -> str:
 
 
 def _whole_word(text: str, at: int) -> str:
-    found = _WORD.match(text, at)
-    return found.group() if found else ""
+    match = _WORD.match(text, at)
+    return match.group() if match else ""
 
 
-def _mass(stems: Set[str], asked: Mapping[str, float]) -> float:
-    return sum(asked[stemmed] for stemmed in asked.keys() & stems)
+def _mass(stems: Set[str], weights: Mapping[str, float]) -> float:
+    return sum(weights[stemmed] for stemmed in weights.keys() & stems)
 
 
 def _sentence_score(documents: Sequence[RankedDocument], calibration: Calibration) -> float:
-    scores = [probability(each.sentence_scores, calibration).max(initial=0.0) for each in documents]
+    scores = [probability(document.sentence_scores, calibration).max(initial=0.0) for document in documents]
     # A ranker that fails may score NaN, which is not to be passed on.
     return float(np.nan_to_num(max(scores, default=0.0)))

@@ -45,15 +45,15 @@ def _sentence_bm25(question: str, texts: Sequence[str]) -> Floats:
     """[texts]"""
     numbers = {term: number for number, term in enumerate(dict.fromkeys(_stems(question)))}
     stems = [_stems(text) for text in texts]
-    lengths: Ints = np.array([len(each) for each in stems], dtype=np.int64)
-    ids: Ints = np.array([numbers.get(term, -1) for each in stems for term in each], dtype=np.int64)
-    asked: Ints = np.array(list(numbers.values()), dtype=np.int64)
-    if not len(asked) or not len(ids):
+    lengths: Ints = np.array([len(unit) for unit in stems], dtype=np.int64)
+    ids: Ints = np.array([numbers.get(term, -1) for unit in stems for term in unit], dtype=np.int64)
+    question_ids: Ints = np.array(list(numbers.values()), dtype=np.int64)
+    if not len(question_ids) or not len(ids):
         return np.zeros(len(texts), dtype=np.float32)
-    found = match(asked, ids, lengths).counts
-    having = (found > 0).sum(axis=1)
+    matches = match(question_ids, ids, lengths).counts
+    having = (matches > 0).sum(axis=1)
     idf = inverse_document_frequencies(having, len(texts)).astype(np.float32)
-    return bm25_scores(found, lengths, idf, float(lengths.mean()), 1.2, 0.75)
+    return bm25_scores(matches, lengths, idf, float(lengths.mean()), 1.2, 0.75)
 
 
 def _stems(text: str) -> list[str]:

@@ -54,8 +54,8 @@ class Reliability:
     @property
     def error(self) -> float:
         """The expected calibration error: |predicted - observed|, weighted by counts."""
-        total = sum(each.count for each in self.bins)
-        return sum(each.count * abs(each.predicted - each.observed) for each in self.bins) / max(1, total)
+        total = sum(bin.count for bin in self.bins)
+        return sum(bin.count * abs(bin.predicted - bin.observed) for bin in self.bins) / max(1, total)
 
 
 def fit_scale(
@@ -73,7 +73,8 @@ def scale_from(documents: Judged, sentences: Judged) -> Scale | None:
     documents with one score that is likelier to be relevant whose question has no better ones.
     """
     curves = [
-        fit_curve(each.scores[each.shown], each.relevant[each.shown]) for each in (documents, sentences)
+        fit_curve(judged.scores[judged.shown], judged.relevant[judged.shown])
+        for judged in (documents, sentences)
     ]
     match curves:
         case [Curve() as of_documents, Curve() as of_sentences]:
@@ -84,18 +85,18 @@ def scale_from(documents: Judged, sentences: Judged) -> Scale | None:
 def judged_documents(rankings: Sequence[Ranking], golden: Sequence[Response]) -> Judged:
     """All candidates: whether each is among its question's gold documents."""
     rows = [
-        (ranked.score, ranked.document.url in gold, place < DEPTH)
+        (ranked.score, ranked.document.url in gold, position < DEPTH)
         for ranking, gold in _with_gold(rankings, golden)
-        for place, ranked in enumerate(ranking.documents)
+        for position, ranked in enumerate(ranking.documents)
     ]
-    return _judged(rows)
+    return _judge(rows)
 
 
 def judged_sentences(
     rankings: Sequence[Ranking], golden: Sequence[Response], calibration: Calibration
 ) -> Judged:
     """All sentences of the candidates that can be selected: whether a gold snippet covers each."""
-    return _judged(
+    return _judge(
         row
         for ranking, response in zip(rankings, golden, strict=True)
         for row in _sentence_rows(ranking, response, calibration)
@@ -122,7 +123,7 @@ def _with_gold(
         yield ranking, frozenset(response.documents)
 
 
-def _judged(rows: Iterable[tuple[float, bool, bool]]) -> Judged:
+def _judge(rows: Iterable[tuple[float, bool, bool]]) -> Judged:
     table = np.array([*rows], dtype=np.float64).reshape(-1, 3)
     return Judged(table[:, 0], table[:, 1] > 0, table[:, 2] > 0)
 
@@ -174,21 +175,21 @@ def _likeliest(columns: Floats, relevant: Booleans) -> tuple[float, Floats]:
     """
     rows = np.hstack([np.ones((len(columns), 1)), columns])
     prior = np.diag([1e-3, *np.ones(columns.shape[1])])
-    found = np.zeros(rows.shape[1])
-    loss = _loss(rows, relevant, found, prior)
+    coefficients = np.zeros(rows.shape[1])
+    loss = _loss(rows, relevant, coefficients, prior)
     for _ in range(100):
-        p = sigmoid(rows @ found)
-        gradient = rows.T @ (p - relevant) + prior @ found
+        p = sigmoid(rows @ coefficients)
+        gradient = rows.T @ (p - relevant) + prior @ coefficients
         step = np.linalg.solve((rows * (p * (1 - p))[:, None]).T @ rows + prior, gradient)
         for _ in range(30):
-            tried = _loss(rows, relevant, found - step, prior)
+            tried = _loss(rows, relevant, coefficients - step, prior)
             if tried <= loss:
                 break
             step = step / 2
         if loss - tried < 1e-9 * max(1.0, loss):
             break
-        found, loss = found - step, tried
-    return float(found[0]), found[1:]
+        coefficients, loss = coefficients - step, tried
+    return float(coefficients[0]), coefficients[1:]
 
 
 def _loss(rows: Floats, relevant: Booleans, weights: Floats, prior: Floats) -> float:

@@ -35,7 +35,7 @@ _SHIFT = 20
 
 
 class _Numbers(dict[str, int]):
-    """Of a word: its place among the grams, and, shifted, its number in pairs; each plus one, 0 for none."""
+    """A word's place among the grams, and, shifted, its number in pairs; each plus one, 0 for none."""
 
     def __missing__(self, word: str) -> int:
         number = self.get(NUMERAL, 0) if word[0].isdigit() else 0
@@ -55,21 +55,21 @@ class Grams:
     def _parts(self) -> dict[str, int]:
         """Words of pairs, from 1."""
         parts = dict.fromkeys(part for name in self.names if " " in name for part in name.split(" "))
-        return {part: place + 1 for place, part in enumerate(parts)}
+        return {part: position + 1 for position, part in enumerate(parts)}
 
     @cached_property
     def _numbers(self) -> _Numbers:
-        alone = {name: place + 1 for place, name in enumerate(self.names) if " " not in name}
+        alone = {name: position + 1 for position, name in enumerate(self.names) if " " not in name}
         words = dict.fromkeys([*alone, *self._parts])
         return _Numbers({word: alone.get(word, 0) | self._parts.get(word, 0) << _SHIFT for word in words})
 
     @cached_property
     def _pairs(self) -> tuple[Ints, Ints]:
         """Sorted keys, and the gram of each."""
-        pairs = [(name.split(" "), place) for place, name in enumerate(self.names) if " " in name]
+        pairs = [(name.split(" "), position) for position, name in enumerate(self.names) if " " in name]
         keys = np.array([self._key(*map(self._parts.__getitem__, pair)) for pair, _ in pairs], dtype=np.int64)
         order = np.argsort(keys)
-        return keys[order], np.array([place for _, place in pairs], dtype=np.int64)[order]
+        return keys[order], np.array([position for _, position in pairs], dtype=np.int64)[order]
 
     def _key(self, first: Any, second: Any) -> Any:
         return first * (len(self._parts) + 1) + second
@@ -88,8 +88,8 @@ class Grams:
         paired = np.where(keys[at] == wanted, grams[at], -1) if len(keys) else np.full(count, -1)
         found = np.concatenate([alone, paired])
         sentence = np.concatenate([words.sentence, words.sentence])
-        known = found >= 0
-        distinct = np.unique(sentence[known] * len(self.names) + found[known])
+        is_known = found >= 0
+        distinct = np.unique(sentence[is_known] * len(self.names) + found[is_known])
         return np.divmod(distinct, max(len(self.names), 1))
 
 
@@ -135,7 +135,7 @@ class RoleModel:
 
 
 @cache
-def fitted() -> RoleModel:
+def load_model() -> RoleModel:
     """The model that is bundled, read once."""
     grams = (FOLDER / "grams.txt").read_text(encoding="utf-8").splitlines()
     weights = {name: v.astype(np.float64) for name, v in load_file(FOLDER / "weights.safetensors").items()}
@@ -144,8 +144,8 @@ def fitted() -> RoleModel:
 
 def roles_of(sentences: Sequence[str]) -> list[Role]:
     """What each sentence of one abstract, given in reading order, most probably does."""
-    found = fitted()(SentenceWords.of(sentences), np.array([len(sentences)], dtype=np.int64))
-    return [ROLES[place] for place in found.argmax(axis=1).tolist()]
+    probabilities = load_model()(SentenceWords.of(sentences), np.array([len(sentences)], dtype=np.int64))
+    return [ROLES[number] for number in probabilities.argmax(axis=1).tolist()]
 
 
 def _product(rows: Floats, weights: Floats) -> Floats:
@@ -171,8 +171,9 @@ def places(sentences: Ints) -> Floats:
 
 def context(first: Floats, sentences: Ints) -> Floats:
     """[sentences of all, CONTEXT] log-probabilities ``first``, and probabilities of the sentences around."""
-    found = [_context_of_one(each) for each in np.split(first, np.cumsum(sentences)[:-1]) if len(each)]
-    return np.vstack(found)
+    abstracts = np.split(first, np.cumsum(sentences)[:-1])
+    contexts = [_context_of_one(abstract) for abstract in abstracts if len(abstract)]
+    return np.vstack(contexts)
 
 
 def _context_of_one(first: Floats) -> Floats:
@@ -188,7 +189,7 @@ def _context_of_one(first: Floats) -> Floats:
 
 
 def log_softmax(values: Floats) -> Floats:
-    """Of each row."""
+    """The logarithm of the softmax of each row."""
     shifted = values - values.max(axis=1, keepdims=True)
     result: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     return result

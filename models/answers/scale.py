@@ -38,10 +38,10 @@ class Curve:
     def __call__(self, scores: Floats) -> Floats:
         """Their probabilities, in the same order."""
         at = np.asarray(scores, dtype=np.float64)
-        known, odds = np.array(self.scores), np.array(self.log_odds)
-        piece = np.clip(np.searchsorted(known, at, side="right") - 1, 0, len(known) - 2)
-        slope = np.diff(odds) / np.diff(known)
-        return sigmoid(odds[piece] + slope[piece] * (at - known[piece]))
+        given, odds = np.array(self.scores), np.array(self.log_odds)
+        piece = np.clip(np.searchsorted(given, at, side="right") - 1, 0, len(given) - 2)
+        slope = np.diff(odds) / np.diff(given)
+        return sigmoid(odds[piece] + slope[piece] * (at - given[piece]))
 
     def score_of(self, probability: float) -> float:
         """The score with this probability, which is above 0 and below 1."""

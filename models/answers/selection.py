@@ -62,15 +62,15 @@ def select(
     documents = ranking.documents[: limits.documents]
     if not documents:
         return Selection((), ())
-    chosen = _chosen(_weighed(documents, calibration), calibration, limits)
-    sentences = tuple(each.sentence for each in chosen)
+    chosen = _chosen(_weigh(documents, calibration), calibration, limits)
+    sentences = tuple(weighed.sentence for weighed in chosen)
     if scale is None:
         return Selection(documents, sentences)
     # Documents may have another order, such as by date.
-    order = sorted(range(len(documents)), key=lambda place: -documents[place].score)
-    of_ordered = _probabilities(scale.documents, [documents[place].score for place in order])
+    order = sorted(range(len(documents)), key=lambda position: -documents[position].score)
+    of_ordered = _probabilities(scale.documents, [documents[position].score for position in order])
     of_documents = [p for _, p in sorted(zip(order, of_ordered, strict=True))]
-    of_sentences = _probabilities(scale.sentences, [each.weight for each in chosen])
+    of_sentences = _probabilities(scale.sentences, [weighed.weight for weighed in chosen])
     return Selection(
         tuple(replace(d, score=p, raw_score=d.score) for d, p in zip(documents, of_documents, strict=True)),
         tuple(replace(s, score=p, raw_score=s.score) for s, p in zip(sentences, of_sentences, strict=True)),
@@ -90,7 +90,7 @@ class _Weighed:
     """The one that decides what is shown."""
 
 
-def _weighed(documents: Sequence[RankedDocument], calibration: Calibration) -> list[_Weighed]:
+def _weigh(documents: Sequence[RankedDocument], calibration: Calibration) -> list[_Weighed]:
     """All sentences that can be selected, in reading order."""
     return [
         _Weighed(RankedSentence(ranked.document, sentence, score), weight, shown)
@@ -107,21 +107,21 @@ def _weighed(documents: Sequence[RankedDocument], calibration: Calibration) -> l
 
 def _chosen(weighed: Sequence[_Weighed], calibration: Calibration, limits: SelectionLimits) -> list[_Weighed]:
     """Those that are shown, best first."""
-    best_first = sorted(weighed, key=lambda each: -each.sentence.score)
+    best_first = sorted(weighed, key=lambda sentence: -sentence.sentence.score)
     always = min(ALWAYS_SHOWN if calibration.aptness else 0, limits.snippets)
-    others = sorted(best_first[always:], key=lambda each: -each.shown) if always else best_first
+    others = sorted(best_first[always:], key=lambda sentence: -sentence.shown) if always else best_first
     others = others[: limits.snippets - always]
     if limits.margin is not None and weighed and limits.snippets:
-        least = max(each.shown for each in best_first[:always] + others) - limits.margin
-        others = [each for each in others if each.shown >= least]
+        least = max(sentence.shown for sentence in best_first[:always] + others) - limits.margin
+        others = [other for other in others if other.shown >= least]
     chosen = best_first[:always] + others
-    return sorted(chosen, key=lambda each: -each.sentence.score)
+    return sorted(chosen, key=lambda sentence: -sentence.sentence.score)
 
 
 def _probabilities(curve: Curve, scores: list[float]) -> list[float]:
-    """Of scores in descending order. Rounding may not turn two of them round."""
-    found: list[float] = np.minimum.accumulate(curve(np.array(scores, dtype=np.float64))).tolist()
-    return found
+    """Probabilities of scores in descending order. Rounding may not turn two of them round."""
+    probabilities: list[float] = np.minimum.accumulate(curve(np.array(scores, dtype=np.float64))).tolist()
+    return probabilities
 
 
 def document_shares(documents: Sequence[RankedDocument], calibration: Calibration) -> Floats:
@@ -138,7 +138,7 @@ def probability(scores: tuple[float, ...], calibration: Calibration) -> Floats:
 
 
 UNKNOWN_SUPPORT = 0.2
-"""Of a sentence whose support is not known, as it is not among the ten best documents, or theirs is the only
+"""The support of a sentence where it is not known, as its document is not among the ten best ones or the only
 one: about what selected sentences have in the mean."""
 
 
@@ -154,8 +154,8 @@ def aptness_factors(ranked: RankedDocument, calibration: Calibration) -> Floats:
 
 def factors(ranked: RankedDocument, calibration: Calibration) -> Floats:
     """[sentences] selection scores, but for the document's share."""
-    known = probability(ranked.sentence_scores, calibration) * agreement_factors(ranked, calibration)
-    return known * aptness_factors(ranked, calibration) if calibration.aptness else known
+    factor = probability(ranked.sentence_scores, calibration) * agreement_factors(ranked, calibration)
+    return factor * aptness_factors(ranked, calibration) if calibration.aptness else factor
 
 
 def log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:
@@ -183,18 +183,18 @@ def first_log_weights(ranked: RankedDocument, calibration: Calibration) -> Float
 
 
 def _agreement(ranked: RankedDocument, calibration: Calibration) -> Floats:
-    known = ranked.support or (UNKNOWN_SUPPORT,) * len(ranked.sentence_scores)
-    return calibration.agreement * (np.array(known, dtype=np.float64) - 1.0)
+    support = ranked.support or (UNKNOWN_SUPPORT,) * len(ranked.sentence_scores)
+    return calibration.agreement * (np.array(support, dtype=np.float64) - 1.0)
 
 
 UNKNOWN_APTNESS = -2.0
-"""Of a sentence that was not read again, as it is not among the ten best documents: about what sentences that
-are shown have in the mean."""
+"""The aptness of a sentence that was not read again, as its document is not among the ten best ones: about
+what sentences that are shown have in the mean."""
 
 
 def _read_again(added: tuple[float, ...], ranked: RankedDocument, calibration: Calibration) -> Floats:
-    known = added or (UNKNOWN_APTNESS,) * len(ranked.sentence_scores)
-    return calibration.aptness * np.array(known, dtype=np.float64)
+    corrections = added or (UNKNOWN_APTNESS,) * len(ranked.sentence_scores)
+    return calibration.aptness * np.array(corrections, dtype=np.float64)
 
 
 def own_log_weights(ranked: RankedDocument, calibration: Calibration) -> Floats:

@@ -34,10 +34,10 @@ class SentenceWords:
     def of(cls, texts: Sequence[str]) -> "SentenceWords":
         # In one go, as a call for each sentence would take longer than the search itself.
         joined = _END.join(text.replace(_END, " ") for text in texts)
-        found = _WORD.findall(joined)
-        ends = np.array([place for place, word in enumerate(found) if word == _END], dtype=np.int64)
-        lengths = np.diff(np.concatenate([[-1], ends, [len(found)]])) - 1 if texts else ends
-        words = [word for word in found if word != _END]
+        parts = _WORD.findall(joined)
+        ends = np.array([position for position, word in enumerate(parts) if word == _END], dtype=np.int64)
+        lengths = np.diff(np.concatenate([[-1], ends, [len(parts)]])) - 1 if texts else ends
+        words = [word for word in parts if word != _END]
         sentence = np.repeat(np.arange(len(texts)), lengths)
         return cls(words, [fold(word.lower()) for word in words], sentence, lengths)
 
@@ -47,8 +47,8 @@ class SentenceWords:
         chosen = np.flatnonzero(keep[self.sentence]).tolist()
         lengths = self.lengths[keep]
         return SentenceWords(
-            [self.words[place] for place in chosen],
-            [self.lower[place] for place in chosen],
+            [self.words[position] for position in chosen],
+            [self.lower[position] for position in chosen],
             np.repeat(np.arange(len(lengths)), lengths),
             lengths,
         )

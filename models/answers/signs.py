@@ -131,7 +131,7 @@ _PATTERNS = [(name, re.compile(rule)) for name, rule in _WORDS.items()]
 _NAME = re.compile(r"[A-Z]{2,}|[a-z]+[A-Z]")
 _OTHERS = {"%": "percent", "=": "statistic", "<": "statistic", "±": "statistic"}
 _BITS = (*SIGNS, "percent", "statistic", "number", "name")
-_BIT = {name: 1 << place for place, name in enumerate(_BITS)}
+_BIT = {name: 1 << position for position, name in enumerate(_BITS)}
 NUMBERS = ("number", "numbers", "percent", "statistic", "names", "long", "short")
 NEWS = ("new_drug", "new_name", "new_number")
 COLUMNS = (*SIGNS, *NUMBERS, *NEWS)
@@ -162,8 +162,8 @@ _KNOWN = _Known()
 def signs(words: SentenceWords, question: str) -> Floats:
     """[sentences, COLUMNS], each in [0, 1]. A drug, name or number is new that the question does not have."""
     bits = np.fromiter(map(_KNOWN.__getitem__, words.words), dtype=np.int64, count=len(words.words))
-    asked = frozenset(SentenceWords.of([question]).lower)
-    new = np.fromiter((word not in asked for word in words.lower), dtype=np.bool_, count=len(bits))
+    question_words = frozenset(SentenceWords.of([question]).lower)
+    new = np.fromiter((word not in question_words for word in words.lower), dtype=np.bool_, count=len(bits))
     any_bits = np.zeros(words.size, dtype=np.int64)
     np.bitwise_or.at(any_bits, words.sentence, bits)
     flags = (any_bits[:, None] >> np.arange(len(SIGNS))) & 1

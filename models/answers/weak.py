@@ -32,7 +32,7 @@ def fit_margin(
     """
     margins: list[float | None] = [None, *(-log(share) for share in SHARES)]
     f1 = [snippet_f1(rankings, golden, calibration, margin) for margin in margins]
-    return next(margin for margin, found in zip(margins, f1, strict=True) if found >= max(f1) - TOLERANCE)
+    return next(margin for margin, value in zip(margins, f1, strict=True) if value >= max(f1) - TOLERANCE)
 
 
 AGREEMENTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
@@ -49,7 +49,7 @@ def fit_agreement(
     """
     margins = (None, *(-log(share) for share in (0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6)))
     tried = [replace(calibration, agreement=weight) for weight in AGREEMENTS]
-    f1 = [max(snippet_f1(rankings, golden, each, margin) for margin in margins) for each in tried]
+    f1 = [max(snippet_f1(rankings, golden, tuned, margin) for margin in margins) for tuned in tried]
     best = int(np.argmax(f1))
     return tried[best] if f1[best] >= f1[0] + LEAST_GAIN else tried[0]
 
@@ -65,4 +65,4 @@ def snippet_f1(
         select(ranking, calibration, SelectionLimits(margin=margin)).response(gold.question)
         for ranking, gold in zip(rankings, golden, strict=True)
     ]
-    return float(np.mean([each.snippets.f1 for each in per_question(golden, answers, 8)] or [0.0]))
+    return float(np.mean([measures.snippets.f1 for measures in per_question(golden, answers, 8)] or [0.0]))

@@ -2,7 +2,6 @@
 they are words of everyday English.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 from safetensors import safe_open
 
 from bioqa.models.bundled import DEFAULT, WEIGHTS
-from bioqa.models.text.words import stem
-from bioqa.system.characters import fold
+from bioqa.models.text.words import stems_without_accents
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +33,8 @@ class Background:
         with safe_open(folder / "vocabulary.safetensors", framework="numpy") as tensors:
             of_stems = tensors.get_tensor("stem_idf").tolist()
             stems = tensors.get_tensor("term_stems").tolist()
-        # All terms of a stem have its IDF, so that one of them is enough to be stemmed.
-        names = {number: term for term, number in zip(reversed(terms), reversed(stems), strict=True)}
-        idf: dict[str, float] = {}
-        for number, term in names.items():
-            # Of stems that are one without accents, the commonest counts.
-            name = stem(fold(term))
-            idf[name] = min(idf.get(name, math.inf), of_stems[number])
+        names, _ = stems_without_accents(terms, stems)
+        idf = {name: of_stems[number] for name, number in names.items()}
         everyday = frozenset(filter(str.isalpha, pieces.read_text(encoding="utf-8").split("\n")))
         return cls(idf, max(of_stems), everyday)
 

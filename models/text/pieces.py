@@ -5,7 +5,6 @@ Dongen 2024; bioqa.models.training.pieces). Words are split as WordPiece does: t
 """
 
 import hashlib
-import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from safetensors.numpy import load_file, save_file
 
 from bioqa.models.arrays import Floats
 from bioqa.models.text.words import END
+from bioqa.system.characters import drop_marks
 from bioqa.system.errors import BioqaError
 
 CONTINUES = "##"
@@ -42,7 +42,7 @@ class _Splits(dict[str, tuple[int, ...]]):
         self._known = capacity
 
     def __missing__(self, term: str) -> tuple[int, ...]:
-        split = tuple(self._pieces(_without_accents(term[:LONGEST])))
+        split = tuple(self._pieces(drop_marks(term[:LONGEST])))
         if len(self) < self._known:
             self[term] = split
         return split
@@ -61,12 +61,6 @@ class _Splits(dict[str, tuple[int, ...]]):
             begin = max(end, begin + 1)
             pieces = self._others
         return ids
-
-
-def _without_accents(term: str) -> str:
-    if term.isascii():
-        return term
-    return "".join(c for c in unicodedata.normalize("NFD", term) if unicodedata.category(c) != "Mn")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ answers with exactly the numbers that it was trained with.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,15 @@ from bioqa.models.arrays import Floats, Ints
 from bioqa.models.text.frequencies import inverse_document_frequencies
 from bioqa.models.text.pieces import FILES as PIECES_FILES
 from bioqa.models.text.pieces import PiecesError, WordPieces
-from bioqa.models.text.words import END, STOP_WORDS, stem, terms, unknown_id, words
+from bioqa.models.text.words import (
+    END,
+    STOP_WORDS,
+    stem,
+    stems_without_accents,
+    terms,
+    unknown_id,
+    words,
+)
 from bioqa.system.characters import fold
 from bioqa.system.errors import BioqaError
 
@@ -96,7 +104,7 @@ class Vocabulary:
     def __post_init__(self) -> None:
         # Of words that are one without accents, all are the most frequent one, which comes first.
         word_ids = _WordIds({END: END_ID} | _first(map(fold, self.words), range(len(self.words))))
-        of_stems, joined = _stems_without_accents(self.terms, self.term_stems.tolist())
+        of_stems, joined = stems_without_accents(self.terms, self.term_stems.tolist())
         of_terms = _first(map(fold, self.terms), map(joined.__getitem__, self.term_stems.tolist()))
         term_ids = _TermIds(of_terms, of_stems)
         object.__setattr__(self, "word_ids", word_ids)
@@ -218,22 +226,6 @@ class Vocabulary:
         if not (words_fit and terms_fit and term_stems.min(initial=0) >= 0):
             raise VocabularyError(f"{folder}: the vocabulary's files do not fit each other")
         return cls(stem_id, idf, vectors, terms_known, term_stems, stem_idf, means, pieces, frequencies)
-
-
-def _stems_without_accents(terms: Sequence[str], numbers: Sequence[int]) -> tuple[dict[str, int], list[int]]:
-    """The number of each stem, by its name without accents; and for each number the one that stands for it:
-    naïve and naive have one stem, that of the more frequent term."""
-    # Stems are stored without names: stemming any one of its terms gives a stem's name back.
-    commonest = dict(zip(reversed(numbers), range(len(terms) - 1, -1, -1), strict=True))
-    joined = list(range(max(numbers, default=-1) + 1))
-    names: dict[str, int] = {}
-    for number, place in commonest.items():
-        name = stem(fold(terms[place]))
-        other = names.setdefault(name, number)
-        if other != number:
-            first, second = sorted((number, other), key=commonest.__getitem__)
-            names[name] = joined[second] = first
-    return names, joined
 
 
 def _first(names: Iterable[str], numbers: Iterable[int]) -> dict[str, int]:

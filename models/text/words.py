@@ -8,6 +8,7 @@ Sjogren asks for Sjögren.
 
 import re
 import zlib
+from collections.abc import Sequence
 from functools import lru_cache
 
 from bioqa.system.characters import fold
@@ -40,12 +41,8 @@ _SEPARATORS = {code: " " for code in range(1, 128) if not chr(code).isalnum()}
 def terms(text: str) -> list[str]:
     """The words as retrieval sees them: lower-cased runs of letters and digits without accents, stop words
     included."""
-    return written_terms(fold(text.lower()))
-
-
-def written_terms(text: str) -> list[str]:
-    """The same of a text in lower case, with its accents if it has any."""
-    return text.translate(_SEPARATORS).split() if text.isascii() else _TERMS.findall(text)
+    lower = fold(text.lower())
+    return lower.translate(_SEPARATORS).split() if lower.isascii() else _TERMS.findall(lower)
 
 
 _STEMMED = (
@@ -61,6 +58,22 @@ def stem(term: str) -> str:
     if term in STOP_WORDS:
         return ""
     return str(_STEMMER.stem(term)) if term.endswith(_STEMMED) else term
+
+
+def stems_without_accents(terms: Sequence[str], numbers: Sequence[int]) -> tuple[dict[str, int], list[int]]:
+    """The number of each stem, by its name without accents; and for each number the one that stands for it:
+    naïve and naive have one stem, that of the more frequent term."""
+    # Stems are stored without names: stemming any one of its terms gives a stem's name back.
+    commonest = dict(zip(reversed(numbers), range(len(terms) - 1, -1, -1), strict=True))
+    joined = list(range(max(numbers, default=-1) + 1))
+    names: dict[str, int] = {}
+    for number, place in commonest.items():
+        name = stem(fold(terms[place]))
+        other = names.setdefault(name, number)
+        if other != number:
+            first, second = sorted((number, other), key=commonest.__getitem__)
+            names[name] = joined[second] = first
+    return names, joined
 
 
 def unknown_id(word: str) -> int:

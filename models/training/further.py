@@ -50,8 +50,8 @@ FURTHER: Mapping[str, Any] = {"learning_rate": 0.004, "epochs": 4, "patience": 4
 On claims (docs/training.md) a quarter of this rate with twice the epochs gave as much."""
 
 CONFIDENCE = 0.9
-"""Of the interval that decides. Only its lower end matters, so this is a one-sided test at 5 %; with 95 %, it
-would keep the start more often where what was trained is better (docs/training.md)."""
+"""Confidence of the interval that decides. Only its lower end matters, so this is a one-sided test at 5 %;
+with 95 %, it would keep the start more often where what was trained is better (docs/training.md)."""
 
 START, TRAINED, BASELINE = "start", "trained", "bm25"
 
@@ -88,7 +88,7 @@ class FurtherTraining:
     has_changed: bool
     """Whether anything else than the start was best."""
     comparison: Comparison
-    """Of ``START``, ``TRAINED`` and ``BASELINE`` on the user's questions, all as they are served."""
+    """``START``, ``TRAINED`` and ``BASELINE`` on the user's questions, all as they are served."""
     over_start: Gain
     over_baseline: Gain
 

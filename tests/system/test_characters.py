@@ -2,7 +2,15 @@
 
 import pytest
 
-from bioqa.system.characters import GREEK, GREEK_NAMES, fold, in_other_forms, normalise, strings_otherwise
+from bioqa.system.characters import (
+    GREEK,
+    GREEK_NAMES,
+    drop_marks,
+    fold,
+    in_other_forms,
+    normalise,
+    strings_otherwise,
+)
 
 
 @pytest.mark.parametrize(
@@ -98,3 +106,8 @@ def test_accents_are_folded_as_the_engine_folds_them() -> None:
     }
     # The engine has a dotted capital I with its dot beside it.
     assert differing <= {"İ"}
+
+
+def test_marks_of_any_script_are_dropped_and_letters_stay() -> None:
+    assert drop_marks("Sjögren, ø, ß, ά, й") == "Sjogren, ø, ß, α, и"
+    assert drop_marks("plain") == "plain"

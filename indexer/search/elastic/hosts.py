@@ -25,13 +25,11 @@ from typing import TYPE_CHECKING, Any
 from elastic_transport import ConnectionError as ConnectionFailed
 from elastic_transport import (
     ConnectionTimeout,
-    HttpHeaders,
     NodeConfig,
     NodePool,
     TransportError,
     Urllib3HttpNode,
 )
-from elastic_transport.client_utils import DEFAULT, DefaultType
 from urllib3.exceptions import ConnectTimeoutError
 
 if TYPE_CHECKING:
@@ -65,25 +63,18 @@ class _Node(Urllib3HttpNode):
         self.connect_s = CONNECT_S
         self._connections: weakref.WeakSet[Any] = weakref.WeakSet()
         self._opening = threading.Lock()
-        self.pool.ConnectionCls = _limited(self.pool.ConnectionCls, self)
+        self.pool.ConnectionCls = _limit_connecting(self.pool.ConnectionCls, self)
 
-    def perform_request(
-        self,
-        method: str,
-        target: str,
-        body: bytes | None = None,
-        headers: HttpHeaders | None = None,
-        request_timeout: float | DefaultType | None = DEFAULT,
-    ) -> "NodeApiResponse":
+    def perform_request(self, *request: Any, **options: Any) -> "NodeApiResponse":
         try:
-            return super().perform_request(method, target, body, headers, request_timeout)
+            return super().perform_request(*request, **options)
         except ConnectionTimeout as error:
             if not isinstance(error.errors[0], ConnectTimeoutError):
                 raise
             # Another kind of error: this one may be repeated whatever the request does, as none was sent.
             raise ConnectionFailed("no connection in time", errors=error.errors) from error
 
-    def opened(self, connection: Any) -> None:
+    def note_opened(self, connection: Any) -> None:
         with self._opening:
             self._connections.add(connection)
 
@@ -98,7 +89,7 @@ class _Node(Urllib3HttpNode):
                     socket.shutdown(opened, SHUT_RDWR)
 
 
-def _limited(kind: Any, node: _Node) -> Any:
+def _limit_connecting(kind: Any, node: _Node) -> Any:
     """A class of connections, HTTP's or HTTPS', that connect within the node's limit."""
 
     class LimitedConnection(kind):  # type: ignore[misc]
@@ -115,7 +106,7 @@ def _limited(kind: Any, node: _Node) -> Any:
                 self.timeout = limit
             # Sending the body has the request's limit: it would have that of connecting.
             self.sock.settimeout(limit)
-            node.opened(self)
+            node.note_opened(self)
 
     return LimitedConnection
 
@@ -133,19 +124,12 @@ class Host(_Node):
         # With a connection of its own, as requests that wait may hold all others.
         self._probe = _Node(config)
 
-    def perform_request(
-        self,
-        method: str,
-        target: str,
-        body: bytes | None = None,
-        headers: HttpHeaders | None = None,
-        request_timeout: float | DefaultType | None = DEFAULT,
-    ) -> "NodeApiResponse":
-        with self._noted():
-            return super().perform_request(method, target, body, headers, request_timeout)
+    def perform_request(self, *request: Any, **options: Any) -> "NodeApiResponse":
+        with self._note_waiting():
+            return super().perform_request(*request, **options)
 
     @contextmanager
-    def _noted(self) -> Iterator[None]:
+    def _note_waiting(self) -> Iterator[None]:
         request = object()
         self._waiting[request] = time.monotonic()
         try:

@@ -355,19 +355,10 @@ def _is_identifier(node: Node) -> bool:
     return isinstance(node, TaggedTerm) and node.field in (Field.PMID, Field.PMCID, Field.DOI)
 
 
-def _free_words(node: Node) -> Iterator[str]:
+def _free_words(tree: Node) -> Iterator[str]:
     """Words and phrases without a tag, but those that must not occur."""
-    match node:
-        case TaggedTerm():
-            if node.field in _FREE:
-                yield from filter(None, (_without_truncated(node.text),))
-        case Beside():
-            for item in node.items:
-                yield from _free_words(item)
-        case Joined():
-            yield from _free_words(node.left)
-            if node.operator != "NOT":
-                yield from _free_words(node.right)
+    free = (term.text for term in _wanted_terms(tree) if term.field in _FREE)
+    return filter(None, map(_without_truncated, free))
 
 
 _OF_TEXT = frozenset({Field.TITLE, Field.TEXT})

@@ -75,7 +75,7 @@ def test_half_of_the_places_are_for_much_work(blocked: Blocked) -> None:
         tasks = start(blocked, 3)
         await asyncio.sleep(0.05)
         assert blocked.begun == 2
-        with pytest.raises(QueueFull):
+        with pytest.raises(QueueFull, match="3 that are as much work"):
             await blocked.answer(QUESTION, EXPLAINED)
         plain = start(blocked, 1, DEFAULT_OPTIONS)
         await asyncio.sleep(0.05)

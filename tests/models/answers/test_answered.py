@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bioqa.models.answers import answered
-from bioqa.models.answers.answered import Answered, Standing, standing
+from bioqa.models.answers.answered import Answered, BestSentences, standing
 from bioqa.models.answers.evidence import confidence
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import Calibration
@@ -23,19 +23,19 @@ def ranked(score: float, *sentences: float) -> RankedDocument:
 
 def test_what_stands_first() -> None:
     found = standing([ranked(2.0, 900.0, 900.0), ranked(1.0, 900.0)], AGAIN, 0.5, 0.25)
-    assert found == Standing(0.5, 0.25, 2.0, 2.0, 1.0, 1.0, 2.0)
+    assert found == BestSentences(0.5, 0.25, 2.0, 2.0, 1.0, 1.0, 2.0)
 
 
 def test_documents_without_sentences() -> None:
     found = standing([ranked(1.0)], AGAIN, 0.0, 0.0)
     assert found.first == answered.LEAST
-    assert 0 < answered.fitted().probability(found) < answered.fitted().likely_from
+    assert 0 < answered.load().probability(found) < answered.load().likely_from
 
 
 def test_the_probability_is_of_a_logistic_regression() -> None:
     weights = dict.fromkeys(("sentence_share", "sentence_score", "first", "second", "third", "tenth"), 0.0)
     model = Answered(1.0, {**weights, "document": 0.5}, 0.6)
-    assert model.probability(Standing(0, 0, 0, 0, 0, 0, -2.0)) == pytest.approx(0.5)
+    assert model.probability(BestSentences(0, 0, 0, 0, 0, 0, -2.0)) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("probability", [0.2, 0.9])

@@ -9,7 +9,7 @@ import pytest
 
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.models.answers import aptness
-from bioqa.models.answers.aptness import COLUMNS, Aptness, columns, flags_of, levelled, with_aptness
+from bioqa.models.answers.aptness import COLUMNS, Aptness, columns, flags_of, level, with_aptness
 from bioqa.models.answers.asked import FLAGS
 from bioqa.models.answers.ranking import Ranking
 from bioqa.models.answers.selection import first_log_weights, log_weights, select
@@ -91,7 +91,7 @@ def test_the_best_weight_of_a_question_stays_as_high(soft: Reranker) -> None:
         for weigh in (first_log_weights, log_weights)
     ]
     assert of_all[0].max() == pytest.approx(of_all[1].max())
-    assert levelled(np.zeros(0), np.zeros(0)).tolist() == []
+    assert level(np.zeros(0), np.zeros(0)).tolist() == []
 
 
 def test_only_the_ten_best_are_read_again(soft: Reranker) -> None:
@@ -128,8 +128,8 @@ def test_a_flag_adds_its_slopes() -> None:
 
 
 def test_a_saved_model_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    aptness.fitted().save(tmp_path / "aptness.safetensors")
+    aptness.load_model().save(tmp_path / "aptness.safetensors")
     monkeypatch.setattr(aptness, "FITTED", tmp_path / "aptness.safetensors")
-    loaded = aptness.fitted.__wrapped__()
-    assert loaded.apt.tolist() == aptness.fitted().apt.tolist()
+    loaded = aptness.load_model.__wrapped__()
+    assert loaded.apt.tolist() == aptness.load_model().apt.tolist()
     assert loaded.apt.shape == loaded.relevant.shape == (1 + len(FLAGS), len(COLUMNS))

@@ -16,11 +16,11 @@ from bioqa.models.answers.evidence import (
     FITTED,
     AnswerEvidence,
     Estimator,
-    _found,
+    _find_stems,
     confidence,
     everyday_share,
     evidence,
-    fitted,
+    load_estimator,
 )
 from bioqa.models.answers.lexical import CALIBRATION, rank_lexically
 from bioqa.models.text.background import background
@@ -83,13 +83,13 @@ def test_words_are_found_as_stemming_every_word_would_find_them() -> None:
     text = " ".join(words) + ". Nothing."
     (document,) = (each.document for each in candidates(("A-B_c: 'd'.", text)))
     stems = {stem(fold(word)) for word in words} - {""}
-    ((title, *sentences),) = _found([document], stems | {"b", "c", "d", "xy"})
+    ((title, *sentences),) = _find_stems([document], stems | {"b", "c", "d", "xy"})
     assert title == {"b", "c", "d"}  # a is a stop word
     assert set().union(*sentences) - {"b", "c", "d"} == stems - {"b", "c", "d"}
 
 
 def test_a_word_within_another_is_not_found() -> None:
-    (sentences,) = _found([candidates(("Transgenes of oogenesis", ""))[0].document], {"gene", "genesi"})
+    (sentences,) = _find_stems([candidates(("Transgenes of oogenesis", ""))[0].document], {"gene", "genesi"})
     assert sentences == [set()]
 
 
@@ -139,8 +139,8 @@ def test_the_level_agrees_with_the_probability_shown() -> None:
 
 
 def test_every_piece_of_evidence_has_its_fitted_weight() -> None:
-    assert fitted().weights.keys() == {each.name for each in fields(AnswerEvidence)}
-    assert 0 < fitted().unlikely_below < fitted().likely_from < 1
+    assert load_estimator().weights.keys() == {each.name for each in fields(AnswerEvidence)}
+    assert 0 < load_estimator().unlikely_below < load_estimator().likely_from < 1
     assert json.loads(FITTED.read_text(encoding="utf-8"))["fitted_to"] == "soft"
 
 

@@ -80,6 +80,6 @@ def test_the_context_is_what_the_neighbours_do() -> None:
 def test_a_saved_model_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     MODEL.save(tmp_path / "roles")
     monkeypatch.setattr(roles, "FOLDER", tmp_path / "roles")
-    loaded = roles.fitted.__wrapped__()
+    loaded = roles.load_model.__wrapped__()
     assert loaded.grams.names == GRAMS.names
     assert loaded.of_grams == pytest.approx(MODEL.of_grams, abs=2e-3)
