@@ -195,9 +195,9 @@ class _Values:
     def of(cls, system: ComparedSystem, kind: Kind, places: Sequence[int] | None = None) -> "_Values":
         """The values of the questions that it answered, or of those at ``places`` among them."""
         wanted = range(len(system.per_question)) if places is None else places
-        found = {position: measured for position in wanted if (measured := system.per_question[position])}
+        values = {position: measured for position in wanted if (measured := system.per_question[position])}
         items: dict[int, ItemMeasures] = {
-            position: getattr(measures, kind) for position, measures in found.items()
+            position: getattr(measures, kind) for position, measures in values.items()
         }
         if system.measures.edition == 9:
             items = {position: item for position, item in items.items() if item.gold}

@@ -64,9 +64,9 @@ def holm(p: Sequence[float]) -> list[float]:
     """Holm's adjusted p values, in the order given: of several comparisons, the chance of any false one."""
     adjusted = [0.0] * len(p)
     highest = 0.0
-    for rank, place in enumerate(sorted(range(len(p)), key=lambda position: p[position])):
-        highest = max(highest, min(1.0, (len(p) - rank) * p[place]))
-        adjusted[place] = highest
+    for rank, position in enumerate(sorted(range(len(p)), key=lambda position: p[position])):
+        highest = max(highest, min(1.0, (len(p) - rank) * p[position]))
+        adjusted[position] = highest
     return adjusted
 
 

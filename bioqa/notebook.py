@@ -6,7 +6,7 @@ from html import escape
 from bioqa.app.answers.answer import Answer
 from bioqa.app.answers.remarks import remarks
 from bioqa.app.exports.standing import notice_text, shown_notices, word
-from bioqa.app.web.passages import Article, Piece, articles
+from bioqa.app.web.passages import Piece, ShownArticle, articles
 from bioqa.bioasq.domain import Document
 
 
@@ -33,7 +33,7 @@ def _lines(answer: Answer) -> Iterator[str]:
     )
 
 
-def _article(article: Article) -> Iterator[str]:
+def _article(article: ShownArticle) -> Iterator[str]:
     document = article.document
     facts = [
         f'<a href="{escape(document.url)}" rel="noreferrer">{escape(document.pmid)}</a>',

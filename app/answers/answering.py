@@ -12,8 +12,8 @@ from bioqa.app.answers.answer import Answer, Timings
 from bioqa.app.answers.emptied import LeftOut, without_each
 from bioqa.app.answers.explaining import (
     Explanation,
-    Meaning,
     RetrievalExplanation,
+    VectorStage,
     explain,
     explain_retrieval,
 )
@@ -229,9 +229,9 @@ def _add_others(
     by_words = [] if options.order == "date" else [*results.candidates]
     if len(by_words) >= (most := _most(options)):
         return results
-    known = {candidate.document.pmid for candidate in by_words}
+    shown = {candidate.document.pmid for candidate in by_words}
     newest = index.newest(filters, most)
-    others = [Candidate(document, 0.0) for document in newest if document.pmid not in known]
+    others = [Candidate(document, 0.0) for document in newest if document.pmid not in shown]
     return replace(results, candidates=[*by_words, *others][:most])
 
 
@@ -330,7 +330,7 @@ def _add_article(
         return retrieved
     pmid = str(options.pmid)
     retrieval, document = explain_retrieval(
-        index, query.wording, pmid, filters, candidates, Meaning(text, retrieved.found_by)
+        index, query.wording, pmid, filters, candidates, VectorStage(text, retrieved.found_by)
     )
     with_article = retrieved
     if document is not None and all(candidate.document.pmid != pmid for candidate in candidates):

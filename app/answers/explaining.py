@@ -86,7 +86,7 @@ class QuestionWithCandidates(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class VectorStage:
     """What was encoded of a question, and which stage found its candidates, if vectors were used."""
 
     text: str = ""
@@ -99,7 +99,7 @@ def explain_retrieval(
     pmid: str,
     filters: Filters,
     candidates: Sequence[Candidate],
-    meaning: Meaning,
+    vector_stage: VectorStage,
 ) -> tuple[RetrievalExplanation, Document | None]:
     """Find where words and vectors put a document; and the document, if the index has it. ``candidates``:
     those of the question, best first."""
@@ -112,7 +112,7 @@ def explain_retrieval(
     whole, *of_parts = index.search_many([sought, *parts], 1, this_one)
     scored = [Term(_text(part), hits[0].score) for part, hits in zip(parts, of_parts, strict=True) if hits]
     places = [candidate.document.pmid for candidate in candidates]
-    fused = bool(meaning.found_by)
+    fused = bool(vector_stage.found_by)
     rank = places.index(pmid) + 1 if pmid in places and not fused else None
     passes = index.count(None, filters.restrict(HasPmid(int(pmid)))) > 0
     if rank is None and passes and whole:
@@ -128,7 +128,7 @@ def explain_retrieval(
         pmid in places,
         last,
         tuple(sorted(scored, key=lambda term: -term.score)),
-        _find_ranks(index, meaning.text, pmid, filters, rank) if fused and passes else None,
+        _find_ranks(index, vector_stage.text, pmid, filters, rank) if fused and passes else None,
     )
     return explanation, document
 
@@ -213,9 +213,9 @@ def _list_needs(
 
 def _needed_of_retrieval(retrieval: RetrievalExplanation) -> str:
     if retrieval.found_by is not None:
-        found = retrieval.found_by
+        ranks = retrieval.found_by
         return (
-            f"{_say_rank('Words', found.words)}, {_say_rank('meaning', found.vectors)}: "
+            f"{_say_rank('Words', ranks.words)}, {_say_rank('meaning', ranks.vectors)}: "
             f"together that is not among the {retrieval.candidates} candidates; ask for more of them."
         )
     if not retrieval.score:

@@ -40,7 +40,7 @@ def found_by(by_words: Sequence[str], cosines: Mapping[str, float]) -> dict[str,
     }
 
 
-def fused_score(found: FoundBy) -> float:
-    words = 0.0 if found.words is None else (1 - WEIGHT_OF_VECTORS) / (RANK_CONSTANT + found.words)
-    vectors = 0.0 if found.vectors is None else WEIGHT_OF_VECTORS / (RANK_CONSTANT + found.vectors)
+def fused_score(ranks: FoundBy) -> float:
+    words = 0.0 if ranks.words is None else (1 - WEIGHT_OF_VECTORS) / (RANK_CONSTANT + ranks.words)
+    vectors = 0.0 if ranks.vectors is None else WEIGHT_OF_VECTORS / (RANK_CONSTANT + ranks.vectors)
     return words + vectors

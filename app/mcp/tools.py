@@ -193,8 +193,8 @@ class Tools:
         request = SearchRequest(
             body=words, max_documents=similar.max_documents + 1, max_snippets=0, syntax="never", literal=True
         )
-        found = search_result(await self._backend.search(request), details=similar.details).documents
-        others = [other for other in found if other.pmid != document.pmid][: similar.max_documents]
+        documents = search_result(await self._backend.search(request), details=similar.details).documents
+        others = [other for other in documents if other.pmid != document.pmid][: similar.max_documents]
         result = SimilarArticles(pmid=document.pmid, documents=others)
         return shorten_similar(result, similar.max_characters)
 

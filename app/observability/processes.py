@@ -16,14 +16,14 @@ _PARENT, _TIMES = 1, slice(11, 15)
 """Fields of /proc/PID/stat after the name: parent; time as user and system, then that of ended children."""
 
 
-class Usage(NamedTuple):
+class ProcessUsage(NamedTuple):
     processes: int
     memory_bytes: int
     processor_s: float
     """Also what those used that have ended: it never decreases."""
 
 
-def usage(pid: int | None = None, proc: Path = PROC) -> Usage | None:
+def usage(pid: int | None = None, proc: Path = PROC) -> ProcessUsage | None:
     """What a process (None: this one) and its descendants use; None if that cannot be known."""
     stats = dict(_stats(proc))
     family = _descendants(os.getpid() if pid is None else pid, stats)
@@ -32,7 +32,7 @@ def usage(pid: int | None = None, proc: Path = PROC) -> Usage | None:
     except OSError:
         return None
     ticks = sum(sum(map(int, stats[member][_TIMES])) for member in family)
-    return Usage(len(family), memory, ticks / os.sysconf("SC_CLK_TCK")) if family else None
+    return ProcessUsage(len(family), memory, ticks / os.sysconf("SC_CLK_TCK")) if family else None
 
 
 def _stats(proc: Path) -> Iterator[tuple[int, list[str]]]:

@@ -50,7 +50,7 @@ class ShownPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
+class ShownArticle:
     rank: int
     score: float
     document: Document
@@ -63,7 +63,7 @@ class Article:
         return any(piece.folded for part in self.parts for piece in part.pieces)
 
 
-def articles(answer: Answer, first_rank: int = 1) -> list[Article]:
+def articles(answer: Answer, first_rank: int = 1) -> list[ShownArticle]:
     """Return the answer's documents, best first, with its sentences and the question's words marked."""
     words = AskedWords(answer.question.body, *_read_as(answer.reading))
     best = max((ranked.score for ranked in answer.ranked_documents), default=0.0)
@@ -82,7 +82,7 @@ def _read_as(reading: Reading | None) -> Iterator[str]:
             yield from expansion.also
 
 
-def whole(document: Document) -> Article:
+def whole(document: Document) -> ShownArticle:
     """Return a document as it is, with nothing marked or folded."""
     return _show(document, _Marks((), ()), None, [(0, len(document.abstract))])
 
@@ -97,7 +97,7 @@ class _Marks:
 
 def _article(
     rank: int, ranked: RankedDocument, answer: Answer, words: AskedWords, *, far_below: bool
-) -> Article:
+) -> ShownArticle:
     """``far_below`` the first one: its abstract is folded whole if no sentence of it was chosen."""
     document = ranked.document
     chosen = {snippet.sentence for snippet in answer.snippets if snippet.pmid == document.pmid}
@@ -114,10 +114,10 @@ def _show(
     unfolded: Sequence[tuple[int, int]],
     rank: int = 1,
     score: float = 0.0,
-) -> Article:
+) -> ShownArticle:
     title, abstract = _set_parts(document, "title", words), _set_parts(document, "abstract", words)
     parts = document.parts or (Part("", 0, len(document.abstract)),)
-    return Article(
+    return ShownArticle(
         rank,
         score,
         document,

@@ -64,12 +64,12 @@ def parse_medline_date(text: str) -> PartialDate | None:
     return PartialDate(first.year, first.month, first.day, text, _last_day(text, match, first))
 
 
-def _first(text: str, found: re.Match[str]) -> PartialDate:
+def _first(text: str, year_match: re.Match[str]) -> PartialDate:
     """The date that begins with the first year of a text, without words."""
-    year = int(found[1])
-    following = _YEAR.search(text, found.end())
-    after = text[found.end() : following.start() if following else None]
-    for piece in (text[: found.start()], after):
+    year = int(year_match[1])
+    following = _YEAR.search(text, year_match.end())
+    after = text[year_match.end() : following.start() if following else None]
+    for piece in (text[: year_match.start()], after):
         if part := _PART_OF_YEAR.search(piece):
             return PartialDate(year, _first_month(part))
         for match in _MONTH_AND_DAY.finditer(piece):

@@ -239,11 +239,11 @@ def _rows(values: object) -> list[list[Any]]:
 
 
 def _texts(values: object) -> tuple[str, ...]:
-    found = tuple(_row(values))
+    texts = tuple(_row(values))
     # Joined, because that is quicker than to look at each. Half a character cannot be encoded.
-    if not (joined := "".join(found)).isascii():
+    if not (joined := "".join(texts)).isascii():
         joined.encode()
-    return found
+    return texts
 
 
 def _table(values: object) -> list[list[Any]]:
@@ -286,7 +286,7 @@ def _date(values: object) -> PartialDate | None:
     if not (row := _row(values)):
         return None
     year, month, day, text, until = row + [None] * (5 - len(row))
-    known = PartialDate(
+    day_or_period = PartialDate(
         _number(year, MAXYEAR),
         None if month is None else _number(month, 12),
         None if day is None else _number(day, 31),
@@ -294,9 +294,9 @@ def _date(values: object) -> PartialDate | None:
         None if until is None else date.fromordinal(until),
     )
     # Raises ValueError if there are no such days.
-    if 0 in (month, day) or (day and not month) or known.earliest > known.latest:
+    if 0 in (month, day) or (day and not month) or day_or_period.earliest > day_or_period.latest:
         raise ValueError(f"{values!r} is no date")
-    return known
+    return day_or_period
 
 
 def _mark(section: Any, begin: Any, end: Any, tag: Any) -> Markup:

@@ -19,16 +19,16 @@ class KnownMd5s:
         self._known: dict[str, list[str]] = {}
         self._new: dict[str, str] = {}
         with suppress(OSError, BioqaError):
-            known = read_json(self._path)
+            stored = read_json(self._path)
             # It only saves requests: what is no such file counts as none.
-            if isinstance(known, dict):
-                self._known = known
+            if isinstance(stored, dict):
+                self._known = stored
 
     def md5(self, file: PublishedFile) -> str | None:
         if md5 := self._new.get(file.name):
             return md5
-        known = self._known.get(file.name)
-        return known[1] if file.stamp and isinstance(known, list) and known[:1] == [file.stamp] else None
+        entry = self._known.get(file.name)
+        return entry[1] if file.stamp and isinstance(entry, list) and entry[:1] == [file.stamp] else None
 
     def add(self, file: PublishedFile, md5: str | None) -> None:
         if md5 is not None:

@@ -78,9 +78,9 @@ def _label(document: Document, sentence: Sentence) -> str:
 
 def _role(label: str, probabilities: Sequence[float]) -> Role:
     """``probabilities`` [ROLES]"""
-    known = role_of_label(label) if label else None
-    choice: Sequence[Role] = ROLES if known is None else (known,)
-    if known == "background":
+    labelled = role_of_label(label) if label else None
+    choice: Sequence[Role] = ROLES if labelled is None else (labelled,)
+    if labelled == "background":
         # Authors who have one label for both choose this one.
         choice = ("aim", "background")
     return max(choice, key=lambda role: probabilities[ROLES.index(role)])

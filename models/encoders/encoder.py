@@ -156,8 +156,8 @@ class Encoder(nn.Module):
         kept = {key: self.cache.get(key) for key in keys}
         missing = {key: x for key, x in zip(keys, inputs, strict=True) if kept[key] is None}
         counts = [len(x.places) for x in missing.values()]
-        made = torch.split(self._compute(list(missing.values()), layers), counts)
-        for key, computed in zip(missing, made, strict=True):
+        computed_states = torch.split(self._compute(list(missing.values()), layers), counts)
+        for key, computed in zip(missing, computed_states, strict=True):
             self.cache.put(key, computed)
             kept[key] = computed
         return torch.cat([states.to(self.device) for key in keys if (states := kept[key]) is not None])

@@ -81,8 +81,8 @@ class DocumentTokens:
         for stored in self._stored:
             missing = [position for position, tokens in enumerate(all_tokens) if tokens is None]
             looked_up = stored([documents[position] for position in missing])
-            for place, tokens in zip(missing, looked_up, strict=True):
-                all_tokens[place] = tokens
+            for position, tokens in zip(missing, looked_up, strict=True):
+                all_tokens[position] = tokens
         # Not cached: reading what is stored again takes hardly longer, and no memory.
         others = iter(
             self._tokenised(

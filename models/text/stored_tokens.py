@@ -255,8 +255,8 @@ def _records(
         stored = old.records(batch)
         missing = [position for position, record in enumerate(stored) if record is None]
         tokens = tokenise_documents([batch[position] for position in missing], vocabulary, strings)
-        for place, tokenised in zip(missing, tokens, strict=True):
-            stored[place] = record_of(tokenised)
+        for position, tokenised in zip(missing, tokens, strict=True):
+            stored[position] = record_of(tokenised)
         # A document that does not fit is tokenised whenever it is read.
         records = [record for record in stored if record is not None]
         kept = [document for document, record in zip(batch, stored, strict=True) if record is not None]

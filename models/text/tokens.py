@@ -53,10 +53,10 @@ class TokenisedQuestion:
 
 def tokenise_question(question: str, vocabulary: Vocabulary) -> TokenisedQuestion:
     question = question.replace(END, " ")
-    asked = terms(question)
-    stems = np.array([vocabulary.term_ids[term] for term in asked], dtype=np.int64)
+    question_terms = terms(question)
+    stems = np.array([vocabulary.term_ids[term] for term in question_terms], dtype=np.int64)
     splits = {} if vocabulary.pieces is None else vocabulary.pieces.splits
-    content = [splits[term] for term in asked if term not in STOP_WORDS] if splits else []
+    content = [splits[term] for term in question_terms if term not in STOP_WORDS] if splits else []
     return TokenisedQuestion(
         np.array([vocabulary.word_ids[word] for word in words(question)], dtype=np.int64),
         stems[stems != STOP],

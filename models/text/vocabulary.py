@@ -318,12 +318,12 @@ def leave_to_package(folder: Path) -> dict[str, str] | None:
     Returns what a ranker's config names it by, for ``shared_folder``; None for any other vocabulary.
     """
     fingerprint = files_fingerprint(folder)
-    place = bundled.WEIGHTS / f"vocabulary-{fingerprint[:8]}"
-    if not place.is_dir() or files_fingerprint(place) != fingerprint:
+    shared = bundled.WEIGHTS / f"vocabulary-{fingerprint[:8]}"
+    if not shared.is_dir() or files_fingerprint(shared) != fingerprint:
         return None
     for name in FILES:
         (folder / name).unlink()
-    return {"folder": place.name, "sha256": fingerprint}
+    return {"folder": shared.name, "sha256": fingerprint}
 
 
 def shared_folder(folder: Path, named: object) -> Path:
@@ -337,16 +337,16 @@ def shared_folder(folder: Path, named: object) -> Path:
         case _:
             raise VocabularyError(f"{folder / 'config.json'}: vocabulary {named!r} names no folder beside it")
     # A copy of a bundled ranker elsewhere finds its vocabulary in the package.
-    place = next((p for p in (folder.parent / name, bundled.WEIGHTS / name) if p.is_dir()), None)
-    if place is None:
+    shared = next((p for p in (folder.parent / name, bundled.WEIGHTS / name) if p.is_dir()), None)
+    if shared is None:
         raise VocabularyError(
             f"{folder}: its vocabulary {name} is not beside it, and this version of bioqa has no such one: "
             f"copy the folder {name} from where the ranker was trained, or from its version of bioqa"
         )
-    if missing := [name for name in FILES if not (place / name).is_file()]:
-        raise VocabularyError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)} in {place}")
-    if (frequencies := files_fingerprint(place)) != wanted:
+    if missing := [name for name in FILES if not (shared / name).is_file()]:
+        raise VocabularyError(f"{folder}: not a checkpoint, it lacks {', '.join(missing)} in {shared}")
+    if (frequencies := files_fingerprint(shared)) != wanted:
         raise VocabularyError(
-            f"{folder}: trained with a vocabulary of SHA-256 {wanted}, but {place} has {frequencies}"
+            f"{folder}: trained with a vocabulary of SHA-256 {wanted}, but {shared} has {frequencies}"
         )
-    return place
+    return shared

@@ -67,8 +67,8 @@ def stems_without_accents(terms: Sequence[str], numbers: Sequence[int]) -> tuple
     commonest = dict(zip(reversed(numbers), range(len(terms) - 1, -1, -1), strict=True))
     joined = list(range(max(numbers, default=-1) + 1))
     names: dict[str, int] = {}
-    for number, place in commonest.items():
-        name = stem(fold(terms[place]))
+    for number, position in commonest.items():
+        name = stem(fold(terms[position]))
         other = names.setdefault(name, number)
         if other != number:
             first, second = sorted((number, other), key=commonest.__getitem__)

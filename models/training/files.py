@@ -215,9 +215,11 @@ def _join(files: Sequence[Sequence[Response]]) -> list[Response]:
 
 def _learned_from(training: Mapping[str, Any], golden: Sequence[Path], start: str) -> Iterator[str]:
     """The start's record has fingerprints of whole files only, so single questions are not recognised."""
-    known = {part["sha256"] for part in training.values() if isinstance(part, Mapping) and "sha256" in part}
+    fingerprints = {
+        part["sha256"] for part in training.values() if isinstance(part, Mapping) and "sha256" in part
+    }
     for path in golden:
-        if file_fingerprint(path)["sha256"] in known:
+        if file_fingerprint(path)["sha256"] in fingerprints:
             yield (
                 f"{path}: {start} was trained or tuned on this file, so its scores on these questions are "
                 "too high, and what is trained further can hardly beat them"
@@ -248,9 +250,9 @@ def train_baseline(
     # Features of word pieces take most of the time, and are not used.
     words = replace(vocabulary or bundled_vocabulary(), pieces=None)
     questions = prepare_file(index, dev, words, preparing)
-    made = make_baseline(questions, words, {"dev": file_fingerprint(dev)})
-    baseline.save(made, output)
-    return dict(made.record["scores"])
+    checkpoint = make_baseline(questions, words, {"dev": file_fingerprint(dev)})
+    baseline.save(checkpoint, output)
+    return dict(checkpoint.record["scores"])
 
 
 def file_fingerprint(path: Path) -> dict[str, Any]:

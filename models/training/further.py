@@ -169,9 +169,9 @@ def train_further(
     }
     values = {name: question_values(golden, answers) for name, answers in systems.items()}
     comparison = compare(golden, systems, LATEST, baseline=START)
-    made = _checkpoint(start, settings, model, choice, comparison, record)
+    checkpoint = _checkpoint(start, settings, model, choice, comparison, record)
     return FurtherTraining(
-        replace(made, curve=table.curve(losses)),
+        replace(checkpoint, curve=table.curve(losses)),
         choice,
         choice != table.start,
         comparison,

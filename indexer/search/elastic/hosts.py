@@ -217,11 +217,11 @@ class Hosts(NodePool):
                 self._watcher.start()
 
 
-def _keep_looking(known: "weakref.ref[Hosts]") -> None:
+def _keep_looking(reference: "weakref.ref[Hosts]") -> None:
     """Look until the client is closed, or forgotten."""
     while True:
         time.sleep(WATCH_EVERY_S)
-        hosts = known()
+        hosts = reference()
         if hosts is None or hosts.closed:
             return
         try:

@@ -45,22 +45,22 @@ class Identifier:
 def identifiers(text: str) -> tuple[Identifier, ...]:
     """The articles that a text names, if it holds nothing else. Raises SyntaxFault if they are more than
     ``MAX_IDENTIFIERS``, at the first that is too many."""
-    found: dict[Identifier, None] = {}
+    identified: dict[Identifier, None] = {}
     text = text.translate(_QUOTATION_MARKS).strip().strip("<>()[] ")
     position = excess = 0
     while position < len(text):
         match = _PATTERN.match(text, position)
         if match is None:
             return ()
-        if len(found) == MAX_IDENTIFIERS and not excess:
+        if len(identified) == MAX_IDENTIFIERS and not excess:
             excess = position
-        found[_identifier(match)] = None
+        identified[_identifier(match)] = None
         position = match.end()
         if operator := _OPERATOR.match(text, position):
             position = operator.end()
-    if len(found) > MAX_IDENTIFIERS:
-        raise SyntaxFault(f"a list may have {MAX_IDENTIFIERS} articles, not {len(found)}", text, excess)
-    return tuple(found)
+    if len(identified) > MAX_IDENTIFIERS:
+        raise SyntaxFault(f"a list may have {MAX_IDENTIFIERS} articles, not {len(identified)}", text, excess)
+    return tuple(identified)
 
 
 def _identifier(match: re.Match[str]) -> Identifier:

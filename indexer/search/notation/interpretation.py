@@ -112,24 +112,24 @@ LONGEST_QUERY = 2000
 def has_syntax(text: str) -> bool:
     """Whether a text is written in the query language."""
     try:
-        found = [*tokens(text)]
+        all_tokens = [*tokens(text)]
     except SyntaxFault:
         # A mark of inches or seconds, perhaps; with a tag it is a phrase that was not closed.
-        found = [*tokens(text.replace('"', " ").replace("“", " ").replace("”", " "))]
+        all_tokens = [*tokens(text.replace('"', " ").replace("“", " ").replace("”", " "))]
     asking = bool(_ASKING.match(text) or _ENDED.search(text) or _SENTENCES.search(text))
-    if any(_is_tag(text, token, asking) for token in found):
+    if any(_is_tag(text, token, asking) for token in all_tokens):
         return True
     if asking or len(text) > LONGEST_QUERY:
         return False
-    if any(token.kind == "word" and is_unmistakable(token.text) for token in found):
+    if any(token.kind == "word" and is_unmistakable(token.text) for token in all_tokens):
         return True
-    if len(found) == 1:
-        return found[0].kind == "phrase"
+    if len(all_tokens) == 1:
+        return all_tokens[0].kind == "phrase"
     # In a text in capitals, AND is a word like the others.
     if text.upper() == text:
         return False
     # In small letters "and" is a word, also behind brackets.
-    written = [token for token in found if token.kind != "operator" or text[token.begin].isupper()]
+    written = [token for token in all_tokens if token.kind != "operator" or text[token.begin].isupper()]
     return any(map(_joins, written, written[1:], written[2:]))
 
 

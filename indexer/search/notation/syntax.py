@@ -373,8 +373,8 @@ class _QueryParser:
         if name in UNSUPPORTED:
             raise self._fault(f"[{token.text}]: an index does not keep {UNSUPPORTED[name]}", token.begin)
         if name not in TAGS:
-            known = ", ".join(f"[{field}]" for field in Field)
-            raise self._fault(f"there is no tag [{token.text}]; there are {known}", token.begin)
+            supported = ", ".join(f"[{field}]" for field in Field)
+            raise self._fault(f"there is no tag [{token.text}]; there are {supported}", token.begin)
         return TAGS[name]
 
     def _range(self, term: TaggedTerm) -> TaggedTerm:

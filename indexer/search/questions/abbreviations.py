@@ -88,12 +88,12 @@ def find(text: str, chunks: Sequence[Chunk], evidence: Evidence) -> dict[int, Me
 
 def _long_forms(chunks: Sequence[Chunk], evidence: Evidence) -> dict[int, Mention]:
     places = phrases(chunks, shortest=2)
-    known = by_long(evidence.definitions((), {*places.values()}))
+    of_phrases = by_long(evidence.definitions((), {*places.values()}))
     # In the order of the phrases: of overlapping ones the longest is taken.
-    keys = [*islice((key for key in dict.fromkeys(places.values()) if key in known), MOST_ABBREVIATIONS)]
-    shorts = {short_key(usual.short) for key in keys for usual in usual_shorts(known[key])}
+    keys = [*islice((key for key in dict.fromkeys(places.values()) if key in of_phrases), MOST_ABBREVIATIONS)]
+    shorts = {short_key(usual.short) for key in keys for usual in usual_shorts(of_phrases[key])}
     of_shorts = by_short(evidence.definitions(shorts, ())) if shorts else {}
-    meanings = {key: of_long_form(known[key], of_shorts) for key in keys}
+    meanings = {key: of_long_form(of_phrases[key], of_shorts) for key in keys}
     taken: set[int] = set()
     mentions: dict[int, Mention] = {}
     for (begin, length), key in places.items():
@@ -121,12 +121,12 @@ def _short_forms(
         and (key := short_key(chunk.text)) not in defined
     }
     looked_up = {*islice(dict.fromkeys(keys.values()), MOST_ABBREVIATIONS)}
-    known = by_short(evidence.definitions(looked_up, ())) if looked_up else {}
+    of_words = by_short(evidence.definitions(looked_up, ())) if looked_up else {}
     meanings: dict[int, Meaning] = {}
-    for number, key in islice(((n, key) for n, key in keys.items() if key in known), MOST_ABBREVIATIONS):
+    for number, key in islice(((n, key) for n, key in keys.items() if key in of_words), MOST_ABBREVIATIONS):
         short = chunks[number].text
         context = " ".join(chunk.text for chunk in chunks if not chunk.stop and chunk.text != short)
-        if meaning := of_abbreviation(short, known[key], context, evidence):
+        if meaning := of_abbreviation(short, of_words[key], context, evidence):
             meanings[number] = meaning
     longs = {long_key(meaning.long) for meaning in meanings.values()}
     of_longs = by_long(evidence.definitions((), longs)) if longs else {}

@@ -90,8 +90,8 @@ class KnownWords:
                 continue
             ways.append(there[0] if len(there) == 1 else Every(there))
             if rewritten:
-                known = [self.among(of_run) or of_run[:1] for of_run in written]
-                texts += ["-".join(way) for way in islice(product(*known), MOST_SPELLINGS)]
+                spellings = [self.among(of_run) or of_run[:1] for of_run in written]
+                texts += ["-".join(way) for way in islice(product(*spellings), MOST_SPELLINGS)]
         if not ways:
             return None, Ways((chunk.text,))
         return (ways[0] if len(ways) == 1 else Best(tuple(ways))), _ways(chunk, texts)
@@ -99,11 +99,11 @@ class KnownWords:
     def _best(self, texts: Sequence[str]) -> Wording | None:
         """A word in several spellings. A rare one has a high inverse document frequency, so it is weighted
         down to count as much as the most frequent one: who writes "tumour" finds no other documents."""
-        known = self.among(texts)
-        if not known:
+        spellings = self.among(texts)
+        if not spellings:
             return None
-        usual = min(map(self.rarity, known))
-        ways = tuple(Words(text, min(1.0, usual / self.rarity(text))) for text in known)
+        usual = min(map(self.rarity, spellings))
+        ways = tuple(Words(text, min(1.0, usual / self.rarity(text))) for text in spellings)
         return ways[0] if len(ways) == 1 else Best(ways)
 
 

@@ -169,15 +169,15 @@ class _Reader:
         unknown = (
             chunk for chunk, has in zip(chunks, known, strict=True) if not has and correctable(chunk.text)
         )
-        found = [
+        corrections = [
             (chunk, correction)
             for chunk in islice(unknown, MOST_CORRECTIONS)
             if (correction := correct(chunk.text, context, self._evidence)) is not None
         ]
         # From the end, so that the places of those before stay right.
-        for chunk, correction in reversed(found):
+        for chunk, correction in reversed(corrections):
             self._text = self._text[: chunk.begin] + correction + self._text[chunk.end :]
-        return [CorrectedWord(chunk.text, correction) for chunk, correction in found]
+        return [CorrectedWord(chunk.text, correction) for chunk, correction in corrections]
 
     # Words and abbreviations
 

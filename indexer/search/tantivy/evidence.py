@@ -38,8 +38,8 @@ class TantivyEvidence:
         words = self._make.words(text)
         if len(words) == 1:  # a look-up, while a search goes through the documents
             return int(self._searcher.doc_freq(TEXT, words[0]))
-        if (known := self._counted.get(text)) is not None:
-            return known
+        if (count := self._counted.get(text)) is not None:
+            return count
         query = self._make.phrase(text)
         count = int(self._searcher.search(query, limit=1).count) if query is not None else 0
         if len(self._counted) < MOST_COUNTED:

@@ -77,11 +77,11 @@ class QueryMaker:
                 ]
                 return make.boolean_query([(occur.Should, query) for query in queries]) if queries else None
             case Every(parts, weight):
-                queries = [each for part in parts if (each := self.wording(part)) is not None]
+                queries = [query for part in parts if (query := self.wording(part)) is not None]
                 query = make.boolean_query([(occur.Should, query) for query in queries]) if queries else None
                 return self._boost(query, weight)
             case Best(ways, weight):
-                queries = [each for way in ways if (each := self.wording(way)) is not None]
+                queries = [query for way in ways if (query := self.wording(way)) is not None]
                 return self._boost(make.disjunction_max_query(queries), weight) if queries else None
 
     def _boost(self, query: Any, weight: float) -> Any:

@@ -48,12 +48,12 @@ def check_sizes(sizes: Sizes) -> None:
     """Raise BioqaError if a file has another size than when it was mapped. Takes some microseconds a file."""
     for path, size in sizes:
         try:
-            found = os.stat(path).st_size  # noqa: PTH116 - half the time of Path.stat
+            size_now = os.stat(path).st_size  # noqa: PTH116 - half the time of Path.stat
         except FileNotFoundError:  # removed after a merge; what is mapped stays readable
             continue
-        if found < size:
+        if size_now < size:
             raise BioqaError(
-                describe_damage(path.parent, f"{path.name} was truncated to {found} bytes while in use")
+                describe_damage(path.parent, f"{path.name} was truncated to {size_now} bytes while in use")
             )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bioqa.app.observability.processes import Usage, usage
+from bioqa.app.observability.processes import ProcessUsage, usage
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -28,7 +28,7 @@ def test_all_descendants_count_and_nobody_else(tmp_path: Path) -> None:
     add(tmp_path, 9, 8, times=f"0 0 0 {TICKS}", pss=30)
     add(tmp_path, 10, 1, pss=5000)
     (tmp_path / "self").mkdir()
-    assert usage(7, tmp_path) == Usage(3, 60 * 1024, 5.0)
+    assert usage(7, tmp_path) == ProcessUsage(3, 60 * 1024, 5.0)
 
 
 def test_one_that_ended_meanwhile_is_left_out(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_one_that_ended_meanwhile_is_left_out(tmp_path: Path) -> None:
     add(tmp_path, 8, 7, pss=20)
     (tmp_path / "8" / "smaps_rollup").unlink()
     (tmp_path / "9").mkdir()
-    assert usage(7, tmp_path) == Usage(2, 10 * 1024, 0.0)
+    assert usage(7, tmp_path) == ProcessUsage(2, 10 * 1024, 0.0)
 
 
 def test_where_there_is_no_proc_nothing_is_known(tmp_path: Path) -> None:
