@@ -10,6 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from bioqa.app.answers.service import Service
 from bioqa.app.api.citations import FormatName, write_citations
+from bioqa.app.api.search import check_length
+from bioqa.app.http.errors import FieldError
 from bioqa.app.http.explanations import ExplainedAnswer, explained_answer
 from bioqa.app.http.schemas import (
     ExplainRequest,
@@ -73,9 +75,10 @@ class LocalBackend:
         return explained_answer(await self._service.answer(query.question(), query, ranker=query.ranker))
 
     def _check_length(self, query: QuestionRequest) -> None:
-        most = self._service.settings.max_question_characters
-        if len(query.body) > most:
-            raise BioqaError(f"the question has {len(query.body)} characters, more than {most}")
+        try:
+            check_length(query.body, "question", self._service)
+        except FieldError as error:
+            raise BioqaError(str(error)) from None
 
 
 class RemoteBackend:
