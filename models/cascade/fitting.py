@@ -23,6 +23,7 @@ from torch.nn.utils import clip_grad_norm_
 from bioqa.models.answers.evaluation import SentenceCase, sentence_auc
 from bioqa.models.arrays import Booleans, Floats
 from bioqa.models.cascade.encoder import CrossEncoder, Logits
+from bioqa.models.encoders.encoder import processor_has_bfloat16
 from bioqa.models.features.extractor import FeatureSet, Scaling
 from bioqa.models.rankers.registry import learned_state
 from bioqa.models.reranker import Reranker
@@ -226,8 +227,10 @@ class _Fitting:
         read = [(g.question, text) for g in drawn for text in (*(d.text for d in g.gold), *g.rivals)]
         passages = [self._model.passages(question, text.sentences) for question, text in read]
         features = torch.from_numpy(np.concatenate([text.features for _, text in read])).float()
-        # bfloat16 takes half of the time if the processor supports it; weights stay in single precision.
-        with torch.autocast(self._model.encoder.device.type, torch.bfloat16):
+        # bfloat16 takes half of the time where a processor has it; weights stay in single precision.
+        device = self._model.encoder.device.type
+        half = device == "cuda" or processor_has_bfloat16()
+        with torch.autocast(device, torch.bfloat16, enabled=half):
             logits = self._model([p for of_text in passages for p in of_text], features)
         loss = group_loss(drawn, *_by_document(logits, [text for _, text in read], passages), settings)
         self._optimiser.zero_grad()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
-from bioqa.models.encoders.encoder import Encoder
+from bioqa.models.encoders.encoder import Encoder, processor_has_bfloat16
 from bioqa.models.encoders.inputs import EncoderInput
 from bioqa.models.encoders.loading import EncoderError
 from tests.models.encoders.tiny import tiny_encoder, write_tiny
@@ -188,3 +188,22 @@ def test_rows_of_several_places(encoder: Encoder) -> None:
     single = encoder.single(encoder.word_pieces([["drug", "cures"]])[0])
     none = EncoderInput(single.ids, single.types, np.zeros(0, dtype=np.int64), False)
     assert encoder.states([none, single, none, *_pairs(encoder)]).shape == (7, 1, 16)
+
+
+@pytest.mark.parametrize(
+    ("machine", "avx512", "onednn", "pays"),
+    [
+        ("x86_64", True, True, True),
+        # oneDNN emulates it where AVX-512 lacks it.
+        ("AMD64", False, True, False),
+        ("aarch64", False, True, True),
+        ("arm64", False, False, False),
+    ],
+)
+def test_bfloat16_is_not_emulated(
+    monkeypatch: pytest.MonkeyPatch, machine: str, avx512: bool, onednn: bool, pays: bool
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: onednn)
+    assert processor_has_bfloat16() == pays
