@@ -302,6 +302,7 @@ def serve() -> None:
         processes.send(outgoing, None)
         memory = processes.Memory()
         while True:
+            memory.give_back_when_quiet(incoming)
             task, cpu_s = processes.receive(incoming)
             try:
                 with limit(cpu_s):

@@ -15,7 +15,7 @@ from bioqa.app.answers.context import client
 from bioqa.app.answers.refusals import RETRY_AFTER_S
 from bioqa.app.http.clients import client_of
 from bioqa.app.http.errors import BadBody, problem
-from bioqa.system.processes import Memory
+from bioqa.system.processes import QUIET_S, Memory
 
 CHUNK = 65_536
 """Bytes that are unpacked at once."""
@@ -43,6 +43,7 @@ class BodiesInFlight:
         self._most_of_one = most_of_one
         self._of_client: Counter[str] = Counter()
         self._memory = Memory()
+        self._when_quiet: asyncio.TimerHandle | None = None
 
     @property
     def total(self) -> int:
@@ -61,8 +62,16 @@ class BodiesInFlight:
         if self._of_client[client] <= 0:
             del self._of_client[client]
         if not self._of_client:
-            # In a thread, which takes milliseconds without the interpreter's lock.
-            asyncio.get_running_loop().run_in_executor(None, self._memory.give_back)
+            self._give_back()
+
+    def _give_back(self) -> None:
+        """Memory: at once if it is much; all when nothing has come for a while."""
+        loop = asyncio.get_running_loop()
+        # In a thread, which takes milliseconds without the interpreter's lock.
+        loop.run_in_executor(None, self._memory.give_back)
+        if self._when_quiet is not None:
+            self._when_quiet.cancel()
+        self._when_quiet = loop.call_later(QUIET_S, loop.run_in_executor, None, self._memory.give_back, 0)
 
 
 class BodyLimit:

@@ -9,6 +9,7 @@ import gc
 import os
 import pickle
 import resource
+import select
 import struct
 import subprocess
 import sys
@@ -19,7 +20,10 @@ from pathlib import Path
 from typing import IO, Any
 
 GROWN_BYTES = 32_000_000
-"""What a process may keep of freed memory."""
+"""What a busy process may keep of freed memory."""
+
+QUIET_S = 5.0
+"""After so long without a message, a process gives back all that it can."""
 
 _LENGTH = struct.Struct("<Q")
 
@@ -65,12 +69,17 @@ class Memory:
     def __init__(self) -> None:
         self._usual = _resident_bytes()
 
-    def give_back(self) -> None:
-        """Cheap if the process has not grown much since the last time."""
-        if _resident_bytes() > self._usual + GROWN_BYTES:
+    def give_back(self, grown_bytes: int = GROWN_BYTES) -> None:
+        """Cheap if the process has not grown by so much since the last time."""
+        if _resident_bytes() > self._usual + grown_bytes:
             with suppress(AttributeError):  # another C library
                 ctypes.CDLL(None).malloc_trim(0)
             self._usual = _resident_bytes()
+
+    def give_back_when_quiet(self, incoming: IO[bytes]) -> None:
+        """Wait for a message. Nothing of it is buffered yet, as its sender has waited for the last answer."""
+        if not select.select([incoming], [], [], QUIET_S)[0]:
+            self.give_back(grown_bytes=0)
 
 
 def _resident_bytes() -> int:

@@ -46,3 +46,39 @@ def test_the_end_within_a_message_is_an_end() -> None:
     for end in range(len(data)):
         with pytest.raises(EOFError):
             processes.receive(io.BytesIO(data[:end]))
+
+
+def test_memory_is_given_back_when_no_message_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    grown: list[int] = []
+
+    class Watched(processes.Memory):
+        def give_back(self, grown_bytes: int = processes.GROWN_BYTES) -> None:
+            grown.append(grown_bytes)
+
+    memory = Watched()
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as incoming, os.fdopen(writing, "wb") as outgoing:
+        monkeypatch.setattr(processes, "QUIET_S", 60.0)
+        processes.send(outgoing, "a task")
+        memory.give_back_when_quiet(incoming)
+        assert processes.receive(incoming) == "a task"
+        assert grown == []
+        monkeypatch.setattr(processes, "QUIET_S", 0.0)
+        memory.give_back_when_quiet(incoming)
+        assert grown == [0]
+
+
+def test_freed_memory_is_given_back() -> None:
+    memory = processes.Memory()
+    before = processes._resident_bytes()
+    # Small pieces with one in a thousand kept, so that the C library cannot give back by itself.
+    pieces = [bytes(2000) for _ in range(20_000)]
+    kept = pieces[::1000]
+    memory.give_back(0)
+    held = processes._resident_bytes()
+    assert held > before + 20_000_000
+    del pieces
+    memory._usual = before
+    memory.give_back(0)
+    assert processes._resident_bytes() < held - 15_000_000
+    assert len(kept) == 20

@@ -5,6 +5,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 from fastapi import HTTPException, Request, Response
@@ -14,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from bioqa.app.http import limits
 from bioqa.app.http.errors import BadBody
 from bioqa.app.http.limits import FREE_BYTES, BodiesInFlight, BodyLimit
+from bioqa.system.processes import GROWN_BYTES
 from tests.app.requests import BODY, TESTSET, is_problem
 
 
@@ -148,6 +150,30 @@ HOLDING_RAISING = TestClient(BodyLimit(hold, max_bytes=10**6, others={}, bodies=
 
 async def remove(who: str, held: int) -> None:
     HELD.remove(who, held)
+
+
+def test_memory_goes_back_when_no_large_body_has_come_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies = BodiesInFlight(10**6, 10**6)
+    monkeypatch.setattr(limits, "QUIET_S", 0.0)
+
+    async def come_and_go() -> list[int]:
+        grown: list[int] = []
+        quiet = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def give_back(grown_bytes: int = GROWN_BYTES) -> None:
+            grown.append(grown_bytes)
+            if not grown_bytes:
+                loop.call_soon_threadsafe(quiet.set)
+
+        monkeypatch.setattr(bodies, "_memory", SimpleNamespace(give_back=give_back))
+        for _ in range(3):  # one after the other: quiet comes once
+            bodies.add("ada", 100_000)
+            bodies.remove("ada", 100_000)
+        await asyncio.wait_for(quiet.wait(), 30)
+        return grown
+
+    assert sorted(asyncio.run(come_and_go())) == [0, *[GROWN_BYTES] * 3]
 
 
 BROKEN = (
