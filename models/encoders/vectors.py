@@ -19,6 +19,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from bioqa.bioasq.domain import Document
+from bioqa.models.encoders import compact
+from bioqa.models.encoders.eight_bits import EightBitBert, can_be_read, processor_multiplies_eight_bits
 from bioqa.models.encoders.encoder import Encoder, Layers, processor_has_bfloat16
 from bioqa.models.encoders.inputs import EncoderInput, Pieced
 from bioqa.models.encoders.loading import EncoderError, place_of
@@ -79,8 +81,11 @@ class VectorEncoder:
         settings: VectorSettings,
         head: tuple[Tensor, Tensor] | None = None,
         name: str | None = None,
+        *,
+        eight_bits: bool = False,
     ) -> None:
-        """``head``: a matrix [width, what is pooled] and what is added [width], applied to what is pooled."""
+        """``head``: a matrix [width, what is pooled] and what is added [width], applied to what is pooled.
+        ``eight_bits``: on a CPU that multiplies them, read in whole numbers of eight bits."""
         self.name = encoder.name if name is None else name
         self.settings = settings
         self._encoder = encoder.eval()
@@ -90,7 +95,12 @@ class VectorEncoder:
         if head is not None and head[0].shape != (self.width, encoder.width * parts):
             raise EncoderError(f"encoder {self.name!r}: its head does not fit what is pooled")
         self.hash = self._fingerprint()
-        if encoder.device.type == "cpu" and processor_has_bfloat16():
+        self._eight_bits: EightBitBert | None = None
+        if encoder.device.type != "cpu":
+            return
+        if eight_bits and processor_multiplies_eight_bits() and can_be_read(encoder.transformer):
+            self._eight_bits = EightBitBert(encoder.transformer)
+        elif processor_has_bfloat16():
             encoder.halve()
 
     @classmethod
@@ -108,7 +118,10 @@ class VectorEncoder:
         settings = settings or settings_of(folder)
         is_own = (folder / TRANSFORMER).is_dir()
         encoder = Encoder.load(str(folder / TRANSFORMER) if is_own else name, device=device)
-        return cls(encoder, settings, _head(folder) if is_own else None, title or name)
+        head = _head(folder) if is_own else None
+        # Weights that are stored so lose no more by it.
+        eight_bits = is_own and (folder / TRANSFORMER / compact.FILE).is_file()
+        return cls(encoder, settings, head, title or name, eight_bits=eight_bits)
 
     def questions(self, texts: Sequence[str]) -> Floats:
         """[texts, width] vectors of length 1."""
@@ -139,6 +152,8 @@ class VectorEncoder:
 
     def _pool(self, inputs: Sequence[EncoderInput]) -> Tensor:
         """[inputs, what is pooled] in single precision."""
+        if self._eight_bits is not None:
+            return torch.stack([self._pool_eight_bits(self._eight_bits, one) for one in inputs])
         layers: Layers = "all" if self.settings.pooling == "joined" else "last"
         states, mask = self._encoder.outputs(inputs, layers)
         if self.settings.pooling == "cls":
@@ -146,6 +161,15 @@ class VectorEncoder:
         if self.settings.pooling == "mean":
             return _mean(states[-1], mask)
         return torch.cat([_mean(states[-1], mask), states[-1][:, 0].float(), _mean(states[0], mask)], dim=1)
+
+    def _pool_eight_bits(self, encoder: EightBitBert, text: EncoderInput) -> Tensor:
+        """[what is pooled]"""
+        embedded, last = encoder(torch.from_numpy(text.ids))
+        if self.settings.pooling == "cls":
+            return last[0]
+        if self.settings.pooling == "mean":
+            return last.mean(dim=0)
+        return torch.cat([last.mean(dim=0), last[0], embedded.mean(dim=0)])
 
     def _fingerprint(self) -> str:
         """SHA-256 of all that vectors depend on."""

@@ -1,6 +1,7 @@
 """An encoder of whole texts: its poolings against plain torch, its limits, and what its folder says."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ import torch
 from safetensors.torch import save_file
 from transformers import AutoModel, AutoTokenizer
 
+from bench.bundling import write_compact
 from bioqa.bioasq.domain import Document
 from bioqa.models.encoders import vectors
-from bioqa.models.encoders.loading import EncoderError
+from bioqa.models.encoders.loading import EncoderError, open_encoder
 from bioqa.models.encoders.vectors import VectorEncoder, VectorSettings, settings_of
 from tests.models.encoders.tiny import write_tiny
 
@@ -21,6 +23,7 @@ TEXTS = ["aspirin", "does it help?", "a much longer text about aspirin and stati
 @pytest.fixture(autouse=True)
 def _single_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "processor_has_bfloat16", lambda: False)
+    monkeypatch.setattr(vectors, "processor_multiplies_eight_bits", lambda: False)
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +105,43 @@ def test_a_folder_that_was_made_for_vectors_has_a_head(folder: Path, tmp_path: P
     assert encoder.questions(["aspirin"]).shape == (1, 5)
     assert np.linalg.norm(encoder.questions(["aspirin"])) == pytest.approx(1)
     assert plain.shape == (1, 16)
+
+
+def compact_folder(folder: Path, place: Path) -> Path:
+    """The one of ``with_head``, its weights stored in eight bits."""
+    with_head(folder, place)
+    transformer, tokeniser, _ = open_encoder(str(folder))
+    shutil.rmtree(place / "encoder")
+    write_compact(transformer, tokeniser, range(1000), place / "encoder")
+    return place
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "joined"])
+def test_weights_of_eight_bits_are_read_in_eight_bits_where_the_processor_multiplies_them(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pooling: vectors.Pooling
+) -> None:
+    pooled = 48 if pooling == "joined" else 16
+    with_head(folder, tmp_path, pooled=pooled)
+    place, settings = compact_folder(folder, tmp_path / "own"), VectorSettings(pooling=pooling, pieces=32)
+    shutil.copy(tmp_path / "head.safetensors", place)
+    exact = VectorEncoder.load(str(place), settings, device="cpu")
+    monkeypatch.setattr(vectors, "processor_multiplies_eight_bits", lambda: True)
+    rounded = VectorEncoder.load(str(place), settings, device="cpu")
+    close, vectors_of_texts = rounded.questions(TEXTS), exact.questions(TEXTS)
+    assert (close * vectors_of_texts).sum(axis=1).min() > 0.99
+    assert not np.array_equal(close, vectors_of_texts)
+    assert rounded.hash == exact.hash
+    alone = np.concatenate([rounded.questions([text]) for text in TEXTS])
+    np.testing.assert_allclose(close, alone, atol=1e-6)
+
+
+def test_weights_that_are_stored_otherwise_are_not_rounded(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = with_head(folder, tmp_path)
+    exact = VectorEncoder.load(str(place), device="cpu").questions(TEXTS)
+    monkeypatch.setattr(vectors, "processor_multiplies_eight_bits", lambda: True)
+    assert np.array_equal(VectorEncoder.load(str(place), device="cpu").questions(TEXTS), exact)
 
 
 def test_a_head_that_does_not_fit_is_refused(folder: Path, tmp_path: Path) -> None:
