@@ -289,7 +289,7 @@ class Settings(BaseSettings):
     max_rerank_characters: int = Field(
         default=1_000_000,
         ge=1,
-        description="More characters in the texts of POST /v1/rerank are refused with 422.",
+        description="More characters in the texts of POST /v1/rerank or /v1/embeddings are refused with 422.",
     )
     max_batch_questions: int = Field(
         default=100, ge=1, description="A larger test set is refused by POST /v1/bioasq with 422."

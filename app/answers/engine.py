@@ -24,6 +24,7 @@ from bioqa.app.answers.answering import (
     retrieve,
 )
 from bioqa.app.answers.context import Origin, origin, set_origin
+from bioqa.app.answers.embedding import Embeddings, EmbeddingTask, embed
 from bioqa.app.answers.opening import load_rankers, open_index
 from bioqa.app.answers.question import DEFAULT_OPTIONS, ExplainOptions, Options
 from bioqa.app.answers.refusals import RETRY_AFTER_S, RankingFailed
@@ -120,6 +121,10 @@ class Engine(Protocol):
         """Return an answer or exception for each question, in order."""
         ...
 
+    def embed(self, task: EmbeddingTask) -> Embeddings:
+        """Encode texts. Raises IndexUnavailable, and Refused if that is not possible now."""
+        ...
+
     def close(self) -> None:
         """End what was started; ``open`` starts anew."""
         ...
@@ -182,6 +187,10 @@ class LocalEngine:
                 answers = self._rank(self._rankers[name], group, plainly)
                 outcomes.update(zip(positions, answers, strict=True))
         return [outcomes[position] for position in range(len(tasks))]
+
+    def embed(self, task: EmbeddingTask) -> Embeddings:
+        set_origin(task.origin)
+        return embed(task, self.index)
 
     def _retrieve(self, task: RankingTask) -> Retrieved | Exception:
         try:
@@ -290,9 +299,13 @@ def describe(ranker: LoadedRanker) -> RankerDescription:
 Start = Callable[[Settings, Callable[[], None]], LocalEngine]
 
 
+ProcessTask = RankingTask | EmbeddingTask | None
+"""What a process is asked; None for the rankers that there are."""
+
+
 def _start_process(
     start: Start, settings: Settings, configure_logs: Callable[[], None]
-) -> Callable[[RankingTask | None], Any]:
+) -> Callable[[ProcessTask], Any]:
     engine = start(settings, configure_logs)
     rankers = engine.open()
     with_encoder = {ranker.name for ranker in rankers if ranker.reads_pieces}
@@ -308,11 +321,14 @@ def _uses_gpu() -> bool:
 
 
 def _respond(
-    engine: LocalEngine, settings: Settings, with_encoder: Container[str], task: RankingTask | None
-) -> list[RankerDescription] | Answer | Exception:
-    """What a process is asked: a question, or None for the rankers that there are. Raises TooMuchWork."""
+    engine: LocalEngine, settings: Settings, with_encoder: Container[str], task: ProcessTask
+) -> list[RankerDescription] | Embeddings | Answer | Exception:
+    """Raises TooMuchWork."""
     if task is None:
         return [*map(describe, engine.open())]
+    if isinstance(task, EmbeddingTask):
+        # Bounded by the number of texts, and by what an encoder reads of each.
+        return engine.embed(task)
     if task.texts is not None:
         with limit(settings.max_request_cpu_s):
             return engine.answer([task])[0]
@@ -344,7 +360,7 @@ class RankingProcesses:
         self._limits = TaskLimits(wall_s=HANGING_S + elastic_s + 10 * settings.ranker_budget_ms / 1000)
         self._allow_degraded = settings.allow_degraded
         starting = partial(_start_process, start, settings, configure_logs)
-        self._workers: Workers[RankingTask | None, Any] = Workers(starting, self.count, name="ranking")
+        self._workers: Workers[ProcessTask, Any] = Workers(starting, self.count, name="ranking")
 
     @property
     def running(self) -> int:
@@ -385,13 +401,28 @@ class RankingProcesses:
                 log.warning("the same question, literally and by BM25: %s", error)
         return RankingFailed(f"the question cannot be answered: {why}", RETRY_AFTER_S)
 
+    def embed(self, task: EmbeddingTask) -> Embeddings:
+        try:
+            embeddings: Embeddings = self._call(task)
+        except WorkerLost as error:
+            log.warning("texts to encode: %s", error)
+            ended = "the process that encoded the texts ended"
+            raise RankingFailed(f"the texts cannot be encoded: {ended}", RETRY_AFTER_S) from error
+        return embeddings
+
     def _ask(self, task: RankingTask) -> Answer | Exception:
         """Raises WorkerLost."""
         try:
-            answer: Answer | Exception = self._workers.call(task, limits=self._limits, wait_s=self._wait_s)
-        except TooMuchWork as error:
+            answer: Answer | Exception = self._call(task)
+        except (TooMuchWork, RankingFailed) as error:
             return error
+        return answer
+
+    def _call(self, task: ProcessTask) -> Any:
+        """What a process answers. Raises WorkerLost, TooMuchWork, and RankingFailed if there is none."""
+        try:
+            return self._workers.call(task, limits=self._limits, wait_s=self._wait_s)
         except NoWorker as error:
             log.warning("%s", error)
-            return RankingFailed("no ranking process is free, or none is running", RETRY_AFTER_S)
-        return answer
+            none = "no ranking process is free, or none is running"
+            raise RankingFailed(none, RETRY_AFTER_S) from error

@@ -30,6 +30,10 @@ class RankingFailed(Refused):
     """The ranker failed, and the settings do not allow answers without it."""
 
 
+class EncoderUnavailable(Refused):
+    """The encoder of an index's vectors cannot be used."""
+
+
 class NoRoom(Refused):
     """The disk of batches is full."""
 

@@ -22,6 +22,7 @@ from bioqa.app.answers.batching import (
     result_of,
     whole_seconds,
 )
+from bioqa.app.answers.embedding import TOGETHER, Embeddings, EmbeddingTask, InputType, join
 from bioqa.app.answers.engine import Engine, RankingTask
 from bioqa.app.answers.question import Options
 from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
@@ -34,6 +35,10 @@ from bioqa.indexer.search.base import IndexStats
 from bioqa.system.errors import BioqaError
 
 log = logging.getLogger("bioqa")
+
+
+Task = RankingTask | EmbeddingTask
+Outcome = Answer | Embeddings
 
 
 class UnknownRanker(BioqaError):
@@ -101,7 +106,7 @@ class Service:
         self.draining = False
         self._refuse_from = 0.0
         limits = QueueLimits(engine.count, settings.queue_capacity, batch=engine.together)
-        self.queue: Batcher[RankingTask, Answer] = Batcher(engine.answer, limits)
+        self.queue: Batcher[Task, Outcome] = Batcher(self._work, limits)
         self._requests = 0
         self._dear = 0
         """Questions that are much work: being answered, or waiting for a place."""
@@ -174,6 +179,28 @@ class Service:
                 for task in tasks:
                     task.cancel()
         return answers
+
+    async def embed(
+        self, texts: Sequence[str], input_type: InputType, *, model: str | None = None
+    ) -> Embeddings:
+        """Encode texts. Many of them go at batch priority, some at a time, and without a time limit.
+
+        ``model``: the name that the encoder must have, if one is given. Raises UnknownEncoder,
+        IndexUnavailable, QueueFull, TimedOut, Draining, RankingFailed and EncoderUnavailable.
+        """
+        request = _Request("interactive", self.settings.request_timeout_s)
+        if len(texts) > TOGETHER:
+            request = _Request("batch", None, admitted=True)
+        by_index = self.settings.index is not None
+        parts = []
+        with self._request(request):
+            for begin in range(0, len(texts), TOGETHER):
+                some = tuple(texts[begin : begin + TOGETHER])
+                task = EmbeddingTask(some, input_type, model, by_index)
+                outcome = await self._count_unanswered(request, task)
+                assert isinstance(outcome, Embeddings)
+                parts.append(outcome)
+        return join(parts)
 
     @property
     def at_once(self) -> int:
@@ -265,10 +292,19 @@ class Service:
             self._requests -= 1
 
     async def _count_answer(self, request: _Request, task: RankingTask) -> Answer:
+        answer = await self._count_unanswered(request, task)
+        assert isinstance(answer, Answer)
+        self.counts.answers += 1
+        self.counts.degraded += answer.degraded is not None
+        for observer in self.observers:
+            observer(answer)
+        return answer
+
+    async def _count_unanswered(self, request: _Request, task: Task) -> Outcome:
         try:
             async with self._place(request, task):
                 with self.queue.enter(request.priority, even_if_full=request.admitted) as ticket:
-                    answer = await self._answer(ticket, task, request.timeout_s)
+                    return await self._answer(ticket, task, request.timeout_s)
         except AtCapacity as error:
             self.counts.refused += 1
             raise self._full() from error
@@ -278,14 +314,9 @@ class Service:
         except Exception as error:
             self.counts.add_unanswered(error)
             raise
-        self.counts.answers += 1
-        self.counts.degraded += answer.degraded is not None
-        for observer in self.observers:
-            observer(answer)
-        return answer
 
     @asynccontextmanager
-    async def _place(self, request: _Request, task: RankingTask) -> AsyncIterator[None]:
+    async def _place(self, request: _Request, task: Task) -> AsyncIterator[None]:
         """Wait for a place, if the task needs one, within the request's time limit. Raises QueueFull."""
         if request.priority == "batch" or not task.is_dear:
             yield
@@ -314,13 +345,25 @@ class Service:
             late = "the time for this question was over before there was a place for so much work"
             raise TimedOut(late, RETRY_AFTER_S) from error
 
-    async def _answer(self, ticket: Ticket, task: RankingTask, timeout_s: float | None) -> Answer:
+    async def _answer(self, ticket: Ticket, task: Task, timeout_s: float | None) -> Outcome:
         """Wait for an answer; work that has begun may take longer than the time limit. Raises TimedOut."""
         try:
             return await result_of(self.queue.submit(ticket, task), timeout_s)
         except TimeoutError as error:
             late = "the time for this question was over before it could be ranked"
             raise TimedOut(late, self._retry_after_s()) from error
+
+    def _work(self, tasks: Sequence[Task]) -> Sequence[Outcome | Exception]:
+        """An answer, vectors or an exception for each task, in order; questions go together."""
+        questions = [task for task in tasks if isinstance(task, RankingTask)]
+        answers = iter(self.engine.answer(questions) if questions else ())
+        return [next(answers) if isinstance(task, RankingTask) else self._embed_texts(task) for task in tasks]
+
+    def _embed_texts(self, task: EmbeddingTask) -> Embeddings | Exception:
+        try:
+            return self.engine.embed(task)
+        except Exception as error:  # noqa: BLE001  # whoever asked gets it
+            return error
 
     def _retry_after_s(self) -> int:
         return whole_seconds(self.queue.wait_s)

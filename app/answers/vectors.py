@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from bioqa.indexer.search.wording import Wording
 from bioqa.indexer.vectors.beside import PATTERN, VectorsBeside
 from bioqa.indexer.vectors.file import EncoderRecord, Floats, Ints, Near, VectorFile, VectorsError
 from bioqa.system.errors import BioqaError
+
+if TYPE_CHECKING:  # torch takes seconds to import
+    from bioqa.models.encoders.vectors import EncodedTexts
 
 log = logging.getLogger("bioqa")
 
@@ -40,16 +43,21 @@ MOST_CHECKED = 1000
 """Documents that are checked by one query."""
 
 
-class QuestionEncoder(Protocol):
+class TextEncoder(Protocol):
     """What ``bioqa.models.encoders.vectors.VectorEncoder`` offers."""
+
+    @property
+    def name(self) -> str: ...
 
     @property
     def hash(self) -> str: ...
 
     def questions(self, texts: Sequence[str]) -> Floats: ...
 
+    def encode(self, texts: Sequence[str], *, as_questions: bool) -> "EncodedTexts": ...
 
-LoadEncoder = Callable[[EncoderRecord], QuestionEncoder]
+
+LoadEncoder = Callable[[EncoderRecord], TextEncoder]
 """Raises BioqaError."""
 
 
@@ -80,7 +88,7 @@ class Vectors:
         self._beside = VectorsBeside(folder)
         self._load = load
         self._lock = Lock()
-        self._encoder: QuestionEncoder | None = None
+        self._encoder: TextEncoder | None = None
         self._failed: tuple[EncoderRecord, str, float] | None = None
         """What could not be loaded, why, and when."""
 
@@ -90,14 +98,17 @@ class Vectors:
 
     def question(self, text: str, opened: VectorFile) -> Floats:
         """The question's vector, by the encoder of the file. Raises VectorsError."""
+        vector: Floats = self.encoder(opened).questions([text])[0]
+        return vector
+
+    def encoder(self, opened: VectorFile) -> TextEncoder:
+        """The encoder that the file's vectors come from. Raises VectorsError."""
         with self._lock:
             if self._encoder is None or self._encoder.hash != opened.encoder.hash:
                 self._encoder = self._load_encoder(opened.encoder)
-            encoder = self._encoder
-        vector: Floats = encoder.questions([text])[0]
-        return vector
+            return self._encoder
 
-    def _load_encoder(self, record: EncoderRecord) -> QuestionEncoder:
+    def _load_encoder(self, record: EncoderRecord) -> TextEncoder:
         # Loading takes seconds, also where it fails in the end.
         if self._failed and self._failed[0] == record and time.monotonic() < self._failed[2] + RETRY_S:
             raise VectorsError(self._failed[1])
@@ -294,7 +305,7 @@ def _restrict(filters: Filters, pmids: Sequence[str]) -> Filters:
     return filters.restrict(AnyOf(tuple(HasPmid(int(pmid)) for pmid in pmids)))
 
 
-def load_encoder(record: EncoderRecord, *, device: str = "cpu") -> QuestionEncoder:
+def load_encoder(record: EncoderRecord, *, device: str = "cpu") -> TextEncoder:
     """The encoder that a file of vectors names. Raises BioqaError."""
     # torch takes seconds to import, which no start of a command should wait for.
     from bioqa.models import bundled

@@ -58,6 +58,18 @@ class VectorSettings:
             raise EncoderError(f"{self.pieces} word pieces: give 8 to 512")
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedTexts:
+    """Vectors of texts, and how much of the texts they are of."""
+
+    vectors: Floats
+    """[texts, width] of length 1."""
+    pieces: int
+    """Word pieces that were read, special ones included."""
+    cut: tuple[int, ...]
+    """Positions of the texts of which only the beginning was read."""
+
+
 def settings_of(folder: Path) -> VectorSettings:
     """What a folder says of itself: its vectors.json, or how sentence-transformers note the pooling, or the
     default. Raises EncoderError."""
@@ -125,18 +137,34 @@ class VectorEncoder:
 
     def questions(self, texts: Sequence[str]) -> Floats:
         """[texts, width] vectors of length 1."""
-        return self._vectors([self.settings.question_prefix + text for text in texts])
+        return self.encode(texts, as_questions=True).vectors
 
     def passages(self, documents: Sequence[Document]) -> Floats:
         """[documents, width] vectors of length 1, of title and abstract."""
-        prefix = self.settings.passage_prefix
-        return self._vectors([f"{prefix}{document.title} {document.abstract}" for document in documents])
+        texts = [f"{document.title} {document.abstract}" for document in documents]
+        return self.encode(texts, as_questions=False).vectors
 
-    def _vectors(self, texts: Sequence[str]) -> Floats:
+    def encode(self, texts: Sequence[str], *, as_questions: bool) -> EncodedTexts:
+        """Vectors of texts, read with the prefix of questions or of passages."""
+        prefix = self.settings.question_prefix if as_questions else self.settings.passage_prefix
         room = min(self.settings.pieces, self._encoder.positions)
-        pieces = self._encoder.pieces([text[: room * CHARACTERS_A_PIECE] for text in texts])
-        inputs = [self._input(piece, room) for piece in pieces]
-        vectors = np.zeros((len(texts), self.width), dtype=np.float32)
+        characters = room * CHARACTERS_A_PIECE
+        prefixed = [prefix + text for text in texts]
+        whole = self._encoder.pieces([text[:characters] for text in prefixed])
+        inputs = [self._input(pieces, room) for pieces in whole]
+        special = self._encoder.positions - self._encoder.room
+        cut = [
+            len(text) > characters or len(pieces.ids) > room - special
+            for text, pieces in zip(prefixed, whole, strict=True)
+        ]
+        return EncodedTexts(
+            self._vectors(inputs),
+            pieces=sum(len(item.ids) for item in inputs),
+            cut=tuple(position for position, is_cut in enumerate(cut) if is_cut),
+        )
+
+    def _vectors(self, inputs: Sequence[EncoderInput]) -> Floats:
+        vectors = np.zeros((len(inputs), self.width), dtype=np.float32)
         with torch.inference_mode():
             for batch in self._encoder.batches(inputs):
                 pooled = self._pool([inputs[number] for number in batch])

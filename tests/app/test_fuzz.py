@@ -35,6 +35,7 @@ VALID: dict[str, tuple[bytes, ...]] = {
     "/v1/explain": (json.dumps({"body": BODY, "pmid": "90000001"}).encode(),),
     "/v1/rerank": (json.dumps({"query": BODY, "documents": ["a b.", {"text": "c", "title": "d"}]}).encode(),),
     "/v2/rerank": (json.dumps({"query": BODY, "documents": ["a b."], "top_n": 1}).encode(),),
+    "/v1/embeddings": (json.dumps({"input": ["a b.", "c"], "encoding_format": "base64"}).encode(),),
     "/v1/documents": (json.dumps({"pmids": ["90000001", "7"]}).encode(),),
     "/v1/citations": (json.dumps({"pmids": ["90000001", "90000002"], "format": "apa"}).encode(),),
     "/v1/bioasq": (GOLDEN,),

@@ -15,6 +15,7 @@ OPERATIONS = (
     ("GET", "/v1/search"),
     ("POST", "/v1/explain"),
     ("POST", "/v1/rerank"),
+    ("POST", "/v1/embeddings"),
     ("POST", "/v1/bioasq"),
     ("POST", "/v1/bioasq/batches"),
     ("GET", "/v1/bioasq/batches"),
@@ -37,6 +38,8 @@ OPERATIONS = (
 MORE_THAN_A_SCHEMA_SAYS: dict[str, list[Any]] = {
     # Not every PMID is in the index.
     "/v1/citations": [positive_data_acceptance],
+    # The encoder's name and the length of its vectors are known when it is loaded.
+    "/v1/embeddings": [positive_data_acceptance],
     # No two questions may have the same id.
     "/v1/bioasq": [positive_data_acceptance],
     # Wrong questions are told while others are answered; a file is any bytes.

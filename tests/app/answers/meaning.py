@@ -13,6 +13,7 @@ from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.indexer.vectors.file import EncoderRecord, Floats
 from bioqa.indexer.vectors.writing import write
+from bioqa.models.encoders.vectors import EncodedTexts
 
 WIDTH = 64
 SAME = {"heart": "cardiac", "attack": "infarction", "clots": "thrombosis"}
@@ -30,6 +31,10 @@ class Concepts:
 
     def passages(self, documents: Sequence[Document]) -> Floats:
         return self.questions([f"{each.title} {each.abstract}" for each in documents])
+
+    def encode(self, texts: Sequence[str], *, as_questions: bool) -> EncodedTexts:
+        cut = tuple(position for position, text in enumerate(texts) if len(text) > 1000)
+        return EncodedTexts(self.questions(texts), sum(len(text.split()) for text in texts), cut)
 
     def _vector(self, text: str) -> Floats:
         vector = np.full(WIDTH, 1e-3, dtype=np.float32)

@@ -183,13 +183,21 @@ BROKEN = (
     b"\x1f\x8bnothing",
     gzip.compress(b"{}", mtime=0)[:1],
 )
-READERS = ("/v1/search", "/v1/rerank", "/v1/bioasq", "/v1/bioasq/batches", "/v1/bioasq/validate")
+READERS = (
+    "/v1/search",
+    "/v1/rerank",
+    "/v1/embeddings",
+    "/v1/bioasq",
+    "/v1/bioasq/batches",
+    "/v1/bioasq/validate",
+)
 
 
 @pytest.mark.parametrize("path", READERS)
 def test_every_address_takes_packed_bodies_and_names_broken_ones(client: TestClient, path: str) -> None:
     rerank = {"query": BODY, "documents": ["x"]}
-    asked = {"body": BODY} if path == "/v1/search" else {**TESTSET, **rerank, "submission": {}}
+    strict = {"/v1/search": {"body": BODY}, "/v1/embeddings": {"input": BODY}}
+    asked = strict.get(path, {**TESTSET, **rerank, "submission": {}})
     content = json.dumps(asked).encode()
     plain = client.post(path, content=content, headers=JSON)
     packed = client.post(path, content=gzip.compress(content), headers=PACKED)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.question import Options
+from bioqa.app.api.embeddings import EmbeddingsRequest
 from bioqa.app.api.rerank import RerankRequest
 from bioqa.app.http.schemas import AskedQuestion, SearchRequest, TestSet, search_answer, stored_document
 from bioqa.bioasq.domain import Question
@@ -101,11 +102,13 @@ def test_a_document_is_written_as_it_is_stored() -> None:
 MODELS: dict[str, type[BaseModel]] = {
     "SearchRequest": SearchRequest,
     "RerankRequest": RerankRequest,
+    "EmbeddingsRequest": EmbeddingsRequest,
     "AskedQuestion": AskedQuestion,
 }
 REQUIRED: dict[str, dict[str, object]] = {
     "SearchRequest": {"body": BODY},
     "RerankRequest": {"query": BODY, "documents": ["metformin", {"text": "statin"}]},
+    "EmbeddingsRequest": {"input": ["metformin", "statin"]},
     "AskedQuestion": {"id": "a", "body": BODY},
 }
 
@@ -122,7 +125,14 @@ def test_null_in_any_optional_field_is_its_default(application: FastAPI, name: s
         assert {"type": "null"} in schema["properties"][field]["anyOf"], field
 
 
-@pytest.mark.parametrize(("path", "name"), [("/v1/search", "SearchRequest"), ("/v1/rerank", "RerankRequest")])
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/v1/search", "SearchRequest"),
+        ("/v1/rerank", "RerankRequest"),
+        ("/v1/embeddings", "EmbeddingsRequest"),
+    ],
+)
 def test_null_is_a_default_over_http_too(client: TestClient, path: str, name: str) -> None:
     nulls = dict.fromkeys(MODELS[name].model_fields) | REQUIRED[name]
     assert client.post(path, json=nulls).status_code == 200

@@ -75,6 +75,17 @@ def test_a_passage_is_title_and_abstract_with_its_prefix(folder: Path) -> None:
     np.testing.assert_allclose(encoder.questions(["a"]), plain.questions(["q a"]), rtol=1e-4, atol=1e-5)
 
 
+def test_what_was_read_is_counted(folder: Path) -> None:
+    settings = VectorSettings(pieces=8, question_prefix="aspirin ")
+    encoder = VectorEncoder.load(str(folder), settings, device="cpu")
+    texts = ["aspirin " * 5, "aspirin " * 6, "help", "aspirin " * 100_000, ""]
+    as_questions = encoder.encode(texts, as_questions=True)
+    assert (as_questions.pieces, as_questions.cut) == (8 + 8 + 4 + 8 + 3, (1, 3))
+    as_passages = encoder.encode(texts, as_questions=False)
+    assert (as_passages.pieces, as_passages.cut) == (7 + 8 + 3 + 8 + 2, (3,))
+    assert encoder.encode([], as_questions=True).vectors.shape == (0, 16)
+
+
 def test_a_text_is_read_to_its_limit(folder: Path) -> None:
     encoder = VectorEncoder.load(str(folder), VectorSettings(pieces=8), device="cpu")
     # Six words of one piece and two special pieces.
