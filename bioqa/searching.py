@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from bioqa.app.answers import opening
+from bioqa.app.answers.similar import similar
 from bioqa.app.settings import load_settings
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import IndexStats, SearchIndex
@@ -84,6 +85,19 @@ class Index:
         wanted = [*pmids]
         documents = self._opened.get(wanted)
         return {pmid: documents[pmid] for pmid in wanted if pmid in documents}
+
+    def similar(self, pmid: str, size: int = 5) -> list[Document]:
+        """The ``size`` articles that are most like one of the index, the most similar first: by words, and by
+        vectors if the index has any. An empty list if it has no article of that PMID.
+
+        >>> index = bioqa.open_index("sample-index")
+        >>> [document.pmid for document in index.similar("90000032", size=2)]
+        ['90000033', '90000031']
+        """
+        document = self.document(pmid)
+        if document is None:
+            return []
+        return [article.document for article in similar(self._opened, document, size).articles]
 
     def close(self) -> None:
         self._opened.close()

@@ -50,13 +50,18 @@ def remarks(answer: Answer) -> tuple[Remark, ...]:
     return tuple(Remark(kind, text) for kind, text in _remarks(answer))
 
 
+def remarks_by_words(problem: str | None) -> tuple[Remark, ...]:
+    """The remark that vectors could not be used, if they could not."""
+    return (Remark("by_words", f"Documents were found by words alone: {problem}."),) if problem else ()
+
+
 def _remarks(answer: Answer) -> Iterator[tuple[Kind, str]]:
     if answer.ranked_documents and answer.confidence and answer.confidence.caution:
         yield "confidence", answer.confidence.caution
     if answer.degraded:
         yield "degraded", f"{answer.degraded[:1].upper()}{answer.degraded[1:]}."
-    if answer.by_words:
-        yield "by_words", f"Documents were found by words alone: {answer.by_words}."
+    for remark in remarks_by_words(answer.by_words):
+        yield remark.kind, remark.text
     if not answer.ranked_documents:
         yield from _nothing(answer)
     yield from _reading(answer)

@@ -27,10 +27,10 @@ from bioqa.app.answers.engine import Engine, RankingTask
 from bioqa.app.answers.question import Options
 from bioqa.app.answers.refusals import RETRY_AFTER_S, Draining, QueueFull, TimedOut
 from bioqa.app.answers.reranking import GivenText
-from bioqa.app.answers.similar import similar
+from bioqa.app.answers.similar import SimilarArticles, similar
 from bioqa.app.answers.supervision import Watched
 from bioqa.app.settings import Settings
-from bioqa.bioasq.domain import Candidate, Document, Question
+from bioqa.bioasq.domain import Document, Question
 from bioqa.indexer.search.base import IndexStats
 from bioqa.system.errors import BioqaError
 
@@ -223,8 +223,8 @@ class Service:
         """Return documents by PMID, without those missing from the index. Raises IndexUnavailable."""
         return self.engine.index.ask(lambda index: index.get(pmids))
 
-    def similar(self, document: Document, size: int) -> list[Candidate]:
-        """Return the articles that are most like it, best first. Raises IndexUnavailable."""
+    def similar(self, document: Document, size: int) -> SimilarArticles:
+        """Return the articles that are most like it. Raises IndexUnavailable."""
         return self.engine.index.ask(lambda index: similar(index, document, size))
 
     def stats(self) -> IndexStats:

@@ -19,7 +19,7 @@ from bioqa.app.answers.fusion import FoundBy, found_by, fused_score
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.search.filtering.conditions import AnyOf, HasPmid
-from bioqa.indexer.search.filtering.filters import Filters
+from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.wording import Wording
 from bioqa.indexer.vectors.beside import PATTERN, VectorsBeside
 from bioqa.indexer.vectors.file import EncoderRecord, Floats, Ints, Near, VectorFile, VectorsError
@@ -220,6 +220,23 @@ def found_by_both(
         {pmid: places[pmid] for pmid in best},
         vectors_ms=round(1000 * (time.perf_counter() - begun), 3),
     )
+
+
+def near_article(
+    index: SearchIndex, pmid: str, size: int, candidates: Mapping[str, Candidate]
+) -> tuple[list[Near], Mapping[str, Document]] | None:
+    """The ``size`` articles that are closest to another one, by its stored vector, and the text of each; None
+    if it has no vector. No encoder is needed.
+
+    ``candidates``: known to be in the index. Raises VectorsError, and what the index raises.
+    """
+    vectors = vectors_of(index)
+    opened = None if vectors is None else vectors.current()
+    vector = None if opened is None else opened.vector(int(pmid))
+    if opened is None or vector is None:
+        return None
+    near, documents = _near(index, opened, vector, size + 1, NO_FILTERS, candidates)
+    return [neighbour for neighbour in near if neighbour.pmid != pmid][:size], documents
 
 
 def stand(

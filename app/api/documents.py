@@ -3,14 +3,21 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, HTTPException, Path, Response
+from fastapi import APIRouter, Body, HTTPException, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.concurrency import run_in_threadpool
 
-from bioqa.app.answers.service import CurrentService
+from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.http.errors import document_problems
 from bioqa.app.http.parsers import CurrentParsers, checked_route
-from bioqa.app.http.schemas import StoredDocument, StoredDocuments, stored_document
+from bioqa.app.http.schemas import (
+    SimilarDocuments,
+    StoredDocument,
+    StoredDocuments,
+    similar_documents,
+    stored_document,
+)
+from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.base import SearchIndex
 
 PMID = r"^[1-9][0-9]{0,17}$"
@@ -40,6 +47,9 @@ router = APIRouter(tags=["documents"], route_class=checked_route(DocumentsReques
 EXAMPLES: dict[str, Any] = {"two citations": {"value": {"pmids": ["90000001", "90000002"]}}}
 
 
+MOST_SIMILAR = 50
+FEW_SIMILAR = 5
+
 FEW = 20
 """Documents that are looked up and written in this process."""
 
@@ -48,10 +58,24 @@ FEW = 20
 @router.get("/v1/documents/{pmid}", responses=document_problems(404, 422, 503))
 def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
     """Return a citation as it is indexed, with its sentences and the parts of its abstract."""
+    return stored_document(_find(pmid, service))
+
+
+def _find(pmid: str, service: Service) -> Document:
     document = service.document(pmid)
     if document is None:
         raise HTTPException(404, f"there is no document {pmid} in the index")
-    return stored_document(document)
+    return document
+
+
+@router.get("/v1/documents/{pmid}/similar", responses=document_problems(404, 422, 503))
+def the_similar_documents(
+    pmid: Pmid,
+    service: CurrentService,
+    max_documents: Annotated[int, Query(ge=1, le=MOST_SIMILAR)] = FEW_SIMILAR,
+) -> SimilarDocuments:
+    """Return the articles that are most like one of the index, by words and by meaning."""
+    return similar_documents(pmid, service.similar(_find(pmid, service), max_documents))
 
 
 @router.post(

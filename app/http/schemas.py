@@ -28,7 +28,8 @@ from bioqa.app.answers.question import (
     read_list,
     read_texts,
 )
-from bioqa.app.answers.remarks import Remark, remarks
+from bioqa.app.answers.remarks import Remark, remarks, remarks_by_words
+from bioqa.app.answers.similar import SimilarArticles
 from bioqa.app.answers.understood import Understood
 from bioqa.app.exports.citing import nlm
 from bioqa.app.exports.standing import notice_text, shown_notices
@@ -315,6 +316,26 @@ class StoredDocuments(BaseModel):
     missing: list[str] = Field(description="PMIDs of the request that are not in the index.")
 
 
+class SimilarDocument(WithStanding):
+    document: str
+    pmid: str
+    title: str
+    published: date | None
+    citation: str = Field(description="As PubMed's summary cites it, with notices of withdrawal.")
+    metadata: CitationMetadata
+    found_by: FoundBy | None = Field(
+        description="Its ranks by words and by meaning; null if vectors were not used."
+    )
+
+
+class SimilarDocuments(BaseModel):
+    """Articles that are like another one, the most similar first."""
+
+    pmid: str = Field(description="The article that they are like.")
+    documents: list[SimilarDocument]
+    remarks: tuple[Remark, ...] = Field(description="What is to be known of them, in words.")
+
+
 class Model(BaseModel):
     name: str
     hash: str = Field(description="SHA-256 of the checkpoint's files.")
@@ -420,6 +441,17 @@ def stored_document(document: Document) -> StoredDocument:
         abstract=document.abstract,
         sentences=[*document.sentences],
         parts=[*document.parts],
+    )
+
+
+def similar_documents(pmid: str, similar: SimilarArticles) -> SimilarDocuments:
+    return SimilarDocuments(
+        pmid=pmid,
+        documents=[
+            SimilarDocument(**_citation(other.document), found_by=other.found_by)
+            for other in similar.articles
+        ],
+        remarks=remarks_by_words(similar.problem),
     )
 
 

@@ -18,8 +18,10 @@ from bioqa.app.http.schemas import (
     QuestionRequest,
     SearchAnswer,
     SearchRequest,
+    SimilarDocuments,
     StoredDocument,
     search_answer,
+    similar_documents,
     stored_document,
 )
 from bioqa.system.errors import BioqaError
@@ -38,6 +40,10 @@ class Backend(Protocol):
 
     async def document(self, pmid: str) -> StoredDocument | None:
         """Return a document, or None if it is not in the index."""
+        ...
+
+    async def similar(self, pmid: str, size: int) -> SimilarDocuments:
+        """Return the articles that are most like one. Raises BioqaError if that is not in the index."""
         ...
 
     async def citations(self, pmids: Sequence[str], style: FormatName) -> str:
@@ -60,6 +66,15 @@ class LocalBackend:
     async def document(self, pmid: str) -> StoredDocument | None:
         document = await anyio.to_thread.run_sync(self._service.document, pmid)
         return None if document is None else stored_document(document)
+
+    async def similar(self, pmid: str, size: int) -> SimilarDocuments:
+        def find() -> SimilarDocuments:
+            document = self._service.document(pmid)
+            if document is None:
+                raise BioqaError(f"not in the index: {pmid}")
+            return similar_documents(pmid, self._service.similar(document, size))
+
+        return await anyio.to_thread.run_sync(find)
 
     async def citations(self, pmids: Sequence[str], style: FormatName) -> str:
         def write() -> bytes | list[str]:
@@ -102,6 +117,10 @@ class RemoteBackend:
         if response.status_code == 404:
             return None
         return self._content(response, StoredDocument)
+
+    async def similar(self, pmid: str, size: int) -> SimilarDocuments:
+        response = await self._call("GET", f"/v1/documents/{pmid}/similar?max_documents={size}")
+        return self._content(response, SimilarDocuments)
 
     async def citations(self, pmids: Sequence[str], style: FormatName) -> str:
         response = await self._call("POST", "/v1/citations", json={"pmids": [*pmids], "format": style})

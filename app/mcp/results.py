@@ -6,17 +6,26 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from bioqa.app.answers.facets import Facets
+from bioqa.app.answers.fusion import FoundBy
 from bioqa.app.exports.links import pubmed_link
 from bioqa.app.exports.standing import WARNINGS
 from bioqa.app.http.explanations import ExplainedAnswer
 from bioqa.app.http.metadata import CitationMetadata
-from bioqa.app.http.schemas import SearchAnswer, StoredDocument, WithStanding
+from bioqa.app.http.schemas import (
+    AnswerDocument,
+    SearchAnswer,
+    SimilarDocuments,
+    StoredDocument,
+    WithStanding,
+)
+from bioqa.app.http.schemas import SimilarDocument as SimilarFound
 from bioqa.bioasq.domain import Part
 from bioqa.bioasq.metadata import Standing
 from bioqa.models.answers.confidence import Level
 from bioqa.system.errors import BioqaError
 
 Section = Literal["title", "abstract"]
+Stage = Literal["words", "meaning"]
 
 
 class Warned(BaseModel):
@@ -44,6 +53,14 @@ class FoundDocument(Warned):
     url: str
     citation: str = Field(description="To cite the article by: authors, title, journal, year.")
     score: float = Field(description=SCORE)
+    details: FoundDetails | None = Field(description="If they were asked for.")
+
+
+class SimilarDocument(Warned):
+    pmid: str
+    url: str
+    citation: str = Field(description="To cite the article by: authors, title, journal, year.")
+    found_by: list[Stage] = Field(description="Whether it has the article's words, or its meaning, or both.")
     details: FoundDetails | None = Field(description="If they were asked for.")
 
 
@@ -114,7 +131,8 @@ class SimilarArticles(BaseModel):
     """Articles that are like another one, the most similar first."""
 
     pmid: str = Field(description="The article that they are like.")
-    documents: list[FoundDocument]
+    documents: list[SimilarDocument]
+    note: str | None = Field(description="What is to be known of this result, if anything.")
 
 
 class Citations(BaseModel):
@@ -146,11 +164,7 @@ def search_result(answer: SearchAnswer, *, details: bool = False) -> SearchResul
                 url=pubmed_link(document.pmid),
                 citation=document.citation,
                 score=document.score,
-                details=FoundDetails(
-                    title=document.title, published=document.published, metadata=document.metadata
-                )
-                if details
-                else None,
+                details=_found_details(document) if details else None,
             )
             for document in answer.documents
         ],
@@ -174,6 +188,35 @@ def search_result(answer: SearchAnswer, *, details: bool = False) -> SearchResul
         facets=answer.facets,
         note=" ".join(remark.text for remark in answer.remarks) or None,
     )
+
+
+def similar_articles(similar: SimilarDocuments, *, details: bool = False) -> SimilarArticles:
+    return SimilarArticles(
+        pmid=similar.pmid,
+        documents=[
+            SimilarDocument(
+                warning=warning(document),
+                pmid=document.pmid,
+                url=pubmed_link(document.pmid),
+                citation=document.citation,
+                found_by=_stages(document.found_by),
+                details=_found_details(document) if details else None,
+            )
+            for document in similar.documents
+        ],
+        note=" ".join(remark.text for remark in similar.remarks) or None,
+    )
+
+
+def _stages(found_by: FoundBy | None) -> list[Stage]:
+    if found_by is None:
+        return ["words"]
+    by_words: list[Stage] = [] if found_by.words is None else ["words"]
+    return by_words if found_by.vectors is None else [*by_words, "meaning"]
+
+
+def _found_details(document: AnswerDocument | SimilarFound) -> FoundDetails:
+    return FoundDetails(title=document.title, published=document.published, metadata=document.metadata)
 
 
 def warning(article: WithStanding) -> str | None:

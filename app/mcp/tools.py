@@ -7,7 +7,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from bioqa.app.answers.question import DAY_SCHEMA, Number, OptionError, Options, Pmid, read
-from bioqa.app.answers.similar import best_words
 from bioqa.app.api.citations import FormatName
 from bioqa.app.http.schemas import ExplainRequest, SearchRequest, StoredDocument
 from bioqa.app.mcp.backends import Backend
@@ -27,6 +26,7 @@ from bioqa.app.mcp.results import (
     Why,
     medline_document,
     search_result,
+    similar_articles,
     why,
 )
 from bioqa.system.errors import BioqaError
@@ -183,20 +183,12 @@ class Tools:
 
     @with_arguments(*Similar.model_fields)
     async def similar_articles(self, **arguments: Any) -> SimilarArticles:
-        """Find the articles of the index that are most like one of them, by its title and the words that its
-        abstract repeats."""
-        similar = read(Similar, _given(arguments))
-        document = await self._document(str(similar.pmid))
-        words = best_words(document.title, document.abstract)
-        if not words:
-            return SimilarArticles(pmid=document.pmid, documents=[])
-        request = SearchRequest(
-            body=words, max_documents=similar.max_documents + 1, max_snippets=0, syntax="never", literal=True
-        )
-        documents = search_result(await self._backend.search(request), details=similar.details).documents
-        others = [other for other in documents if other.pmid != document.pmid][: similar.max_documents]
-        result = SimilarArticles(pmid=document.pmid, documents=others)
-        return shorten_similar(result, similar.max_characters)
+        """Find the articles of the index that are most like one of them: by its title and the words that its
+        abstract repeats, and by its meaning, if the index has vectors."""
+        wanted = read(Similar, _given(arguments))
+        document = await self._document(str(wanted.pmid))
+        similar = await self._backend.similar(document.pmid, wanted.max_documents)
+        return shorten_similar(similar_articles(similar, details=wanted.details), wanted.max_characters)
 
     @with_arguments(*Cited.model_fields)
     async def cite(self, **arguments: Any) -> Citations:

@@ -35,6 +35,6 @@ def article(
         "article.html",
         article=whole(document),
         cited=cited,
-        similar=[candidate.document for candidate in service.similar(document, SIMILAR)],
+        similar=[other.document for other in service.similar(document, SIMILAR).articles],
         first_authors=FIRST_AUTHORS,
     )

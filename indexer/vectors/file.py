@@ -172,6 +172,16 @@ class VectorFile:
         at = np.minimum(np.searchsorted(self.pmids, pmids), len(self.pmids) - 1)
         return np.where(self.pmids[at] == pmids, self._places[at], -1)
 
+    def vector(self, pmid: int) -> Floats | None:
+        """A citation's vector [width]; None if it has none. Raises VectorsError if its record is damaged."""
+        place = int(self.places(np.array([pmid], dtype=np.int64))[0])
+        if place < 0:
+            return None
+        self._check(place)
+        codes = self._records["codes"][place].astype(np.float32)
+        vector: Floats = codes * self._records["scale"][place]
+        return vector
+
     def nearest(self, question: Floats, size: int, pmids: Ints | None = None) -> list[Near]:
         """The ``size`` citations whose vectors are closest to the question's [width], closest first; ties in
         ascending order of PMIDs. Compared with all of them, or with those of ``pmids``.
@@ -200,9 +210,12 @@ class VectorFile:
         numbers = self._records["pmid"][places[near]]
         order = np.lexsort((numbers, -scores[near]))[:size]
         for position in places[near[order]].tolist():
-            if checksum(self._records[position]) != self._records[position]["checksum"]:
-                raise VectorsError(f"a vector of {self.encoder.name} is damaged: record {position:,}")
+            self._check(position)
         return [Near(str(numbers[row]), float(scores[near[row]])) for row in order]
+
+    def _check(self, position: int) -> None:
+        if checksum(self._records[position]) != self._records[position]["checksum"]:
+            raise VectorsError(f"a vector of {self.encoder.name} is damaged: record {position:,}")
 
     def _scores(self, records: Records, question: Floats) -> Floats:
         scores = np.empty(len(records), dtype=np.float32)

@@ -26,6 +26,7 @@ OPERATIONS = (
     ("POST", "/v1/bioasq/evaluate"),
     ("POST", "/v1/bioasq/compare"),
     ("GET", "/v1/documents/{pmid}"),
+    ("GET", "/v1/documents/{pmid}/similar"),
     ("POST", "/v1/documents"),
     ("GET", "/v1/citations"),
     ("POST", "/v1/citations"),

@@ -12,6 +12,7 @@ def test_an_index_is_closed_by_its_block(folder: Path) -> None:
         assert repr(index) == f"Index({index.name!r})"
         assert index.documents(["90000001", "1"]).keys() == {"90000001"}
         assert index.document("1") is None
+        assert index.similar("1") == []
 
 
 def test_the_environment_names_the_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

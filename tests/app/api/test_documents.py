@@ -28,6 +28,19 @@ def test_a_document_that_is_not_there(client: TestClient) -> None:
     assert "12345" in is_problem(client.get("/v1/documents/12345"), 404)["detail"]
 
 
+def test_similar_articles(client: TestClient) -> None:
+    answer = client.get("/v1/documents/90000003/similar", params={"max_documents": 4}).json()
+    assert (answer["pmid"], answer["remarks"]) == ("90000003", [])
+    assert len(answer["documents"]) == 4
+    assert all("warfarin" in document["title"] for document in answer["documents"])
+    assert {document["found_by"] for document in answer["documents"]} == {None}
+    assert len(client.get("/v1/documents/90000003/similar").json()["documents"]) == 5
+    assert "12345" in is_problem(client.get("/v1/documents/12345/similar"), 404)["detail"]
+    for wrong in (0, 51, "x"):
+        response = client.get("/v1/documents/90000003/similar", params={"max_documents": wrong})
+        assert fields(is_problem(response, 422)) == ["max_documents"]
+
+
 def test_many_at_once_come_in_order_once_each_and_what_lacks_is_named(client: TestClient) -> None:
     pmids = ["90000003", "12345", "90000001", "90000003", "999999999999999999"]
     response = client.post("/v1/documents", json={"pmids": pmids})

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from bioqa.app.answers.answering import Answerer
-from bioqa.app.http.schemas import search_answer, stored_document
+from bioqa.app.answers.similar import similar
+from bioqa.app.http.schemas import search_answer, similar_documents, stored_document
 from bioqa.app.mcp.extent import documents_within, length, shorten_document, shorten_search, shorten_similar
-from bioqa.app.mcp.results import SimilarArticles, medline_document, search_result
+from bioqa.app.mcp.results import medline_document, search_result, similar_articles
 from bioqa.bioasq.domain import Question
 from tests.app.conftest import document
 from tests.app.requests import BODY
@@ -33,8 +34,8 @@ def test_a_search_is_shortened_from_its_end(answerer: Answerer, most: int, detai
 
 @pytest.mark.parametrize("most", [1000, 3000, 100_000])
 def test_similar_articles_are_shortened_from_their_end(answerer: Answerer, most: int) -> None:
-    answer = search_result(search_answer(answerer.answer(Question("", BODY))), details=True)
-    whole = SimilarArticles(pmid="90000001", documents=answer.documents)
+    found = similar(answerer.index, answerer.index.get(["90000003"])["90000003"], 20)
+    whole = similar_articles(similar_documents("90000003", found), details=True)
     short = shorten_similar(whole, most)
     assert length(short) <= most
     assert [d.pmid for d in short.documents] == [d.pmid for d in whole.documents[: len(short.documents)]]

@@ -183,6 +183,11 @@ def test_similar_articles_are_others_of_the_same_subject(backend: Backend) -> No
     assert len(found["documents"]) == 4
     assert all("warfarin" in document["citation"] for document in found["documents"])
     assert "90000003" not in {document["pmid"] for document in found["documents"]}
+    assert all(document["found_by"] == ["words"] for document in found["documents"])
+    assert "details" not in found["documents"][0] or found["documents"][0]["details"] is None
+    detailed = answered(create_server(backend), "similar_articles", pmid="90000003", details=True)
+    assert len(detailed["documents"]) == 5
+    assert all(document["details"]["title"] for document in detailed["documents"])
 
 
 def test_articles_are_cited_in_a_style(backend: Backend) -> None:

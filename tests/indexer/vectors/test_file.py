@@ -43,6 +43,21 @@ def test_it_finds_what_is_nearest(tmp_path: Path) -> None:
     assert len(overlap) >= 48
 
 
+def test_a_citations_own_vector(tmp_path: Path) -> None:
+    path, vectors = made(tmp_path, [7, 5, 9])
+    opened = VectorFile.open(path)
+    own = opened.vector(5)
+    assert own is not None
+    np.testing.assert_allclose(own, vectors[1], atol=0.01)
+    assert opened.vector(6) is None
+    assert VectorFile(ENCODER, np.zeros(0, dtype=record_type(WIDTH))).vector(5) is None
+    with path.open("r+b") as file:
+        file.seek(HEADER_BYTES + record_type(WIDTH).itemsize + 30)
+        file.write(b"\x55\xaa")
+    with pytest.raises(VectorsError, match="damaged: record 1"):
+        VectorFile.open(path).vector(5)
+
+
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.integers(1, 70), st.sets(st.integers(0, 40)))
 def test_of_several_records_of_a_pmid_the_last_one_counts(
     pmids: list[int], size: int, wanted: set[int]
