@@ -3,8 +3,8 @@
     python -m bench.similar --index DIR --questions GOLDEN
 
 Up to ``--articles`` of a question's relevant articles are looked up in turn. A way's figures are the share of
-the question's other relevant articles among the ten that it calls most similar (of ten, if there are more), and
-the share of articles that have one of them among the first five. The index needs vectors.
+the question's other relevant articles among the ten that it calls most similar (of ten, if there are more),
+and the share of articles that have one of them among the first five. The index needs vectors.
 """
 
 import argparse
