@@ -50,6 +50,9 @@ HANGING_S = 20.0
 ended and replaced: it hangs, as a task's processor time is bounded.
 """
 
+LOADING_S = 60.0
+"""So much longer may texts take to encode, as the encoder may have to be loaded first."""
+
 MEMORY_BYTES = 1_000_000_000
 """Data that a ranking process may hold above what it has loaded; a thousand candidates take a third of it."""
 
@@ -403,7 +406,8 @@ class RankingProcesses:
 
     def embed(self, task: EmbeddingTask) -> Embeddings:
         try:
-            embeddings: Embeddings = self._call(task)
+            loading = replace(self._limits, wall_s=(self._limits.wall_s or 0) + LOADING_S)
+            embeddings: Embeddings = self._call(task, loading)
         except WorkerLost as error:
             log.warning("texts to encode: %s", error)
             ended = "the process that encoded the texts ended"
@@ -413,15 +417,15 @@ class RankingProcesses:
     def _ask(self, task: RankingTask) -> Answer | Exception:
         """Raises WorkerLost."""
         try:
-            answer: Answer | Exception = self._call(task)
+            answer: Answer | Exception = self._call(task, self._limits)
         except (TooMuchWork, RankingFailed) as error:
             return error
         return answer
 
-    def _call(self, task: ProcessTask) -> Any:
+    def _call(self, task: ProcessTask, limits: TaskLimits) -> Any:
         """What a process answers. Raises WorkerLost, TooMuchWork, and RankingFailed if there is none."""
         try:
-            return self._workers.call(task, limits=self._limits, wait_s=self._wait_s)
+            return self._workers.call(task, limits=limits, wait_s=self._wait_s)
         except NoWorker as error:
             log.warning("%s", error)
             none = "no ranking process is free, or none is running"

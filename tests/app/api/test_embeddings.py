@@ -14,13 +14,14 @@ from fastapi.testclient import TestClient
 from bioqa.app.answers import vectors as vectors_module
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.embedding import TOGETHER, Embeddings, EmbeddingTask, join
-from bioqa.app.answers.engine import Engine, LocalEngine, RankingProcesses
+from bioqa.app.answers.engine import LOADING_S, Engine, LocalEngine, RankingProcesses, RankingTask
 from bioqa.app.answers.refusals import EncoderUnavailable, QueueFull, RankingFailed
 from bioqa.app.answers.service import Service
 from bioqa.app.answers.vectors import Vectors, vectors_in
-from bioqa.app.answers.workers import NoWorker, WorkerLost
+from bioqa.app.answers.workers import NoWorker, TaskLimits, WorkerLost
 from bioqa.app.main import create_app
 from bioqa.app.settings import Settings
+from bioqa.bioasq.domain import Question
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.models import bundled
 from bioqa.models.encoders.vectors import VectorEncoder
@@ -296,3 +297,17 @@ def test_where_no_process_encodes_the_client_may_retry(
     monkeypatch.setattr(engine._workers, "call", fail)
     with pytest.raises(RankingFailed):
         engine.embed(EmbeddingTask(("a",), "query", None, True))
+
+
+def test_there_is_time_to_load_the_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = RankingProcesses(Settings(ranking_processes=1), no_logs)
+    allowed: list[float | None] = []
+
+    def note(*_: object, limits: TaskLimits, **__: object) -> None:
+        allowed.append(limits.wall_s)
+
+    monkeypatch.setattr(engine._workers, "call", note)
+    engine.embed(EmbeddingTask(("a",), "query", None, True))
+    engine.answer([RankingTask("soft", Question("", "b"))])
+    with_loading, plain = allowed
+    assert (with_loading or 0) >= (plain or 0) + LOADING_S
