@@ -208,17 +208,15 @@ def _find(
     """The candidates for a text. ``restricted``: all documents that pass the filters are wanted, and the text
     only orders them."""
     query = _read(index, text, options)
-    results = _candidates(index, query, text, options, filters)
+    results = _candidates(index, query, options, filters)
     if restricted:
         results = _add_others(index, results, options, filters)
     retrieved = _take_results(index, question, options, filters, results, query)
-    return _add_article(index, retrieved, filters, query, text.strip())
+    return _add_article(index, retrieved, filters, query)
 
 
-def _candidates(
-    index: SearchIndex, query: "_Query", text: str, options: Options, filters: Filters
-) -> FoundCandidates:
-    return find(index, query.wording, text.strip(), _most(options), filters, options.found_by)
+def _candidates(index: SearchIndex, query: "_Query", options: Options, filters: Filters) -> FoundCandidates:
+    return find(index, query.wording, query.encoded, _most(options), filters, options.found_by)
 
 
 def _add_others(
@@ -239,22 +237,31 @@ def _add_others(
 class _Query:
     """What is searched for and ranked by."""
 
-    words: str
+    text: str
     condensed: str | None
     """The words that carry the text, if it is long."""
     reading: Reading | None
     """How the words are read; None if the text is long, or to be taken literally."""
 
     @property
+    def words(self) -> str:
+        return self.condensed or self.text
+
+    @property
     def wording(self) -> str | Wording:
         return self.words if self.reading is None else self.reading.wording
+
+    @property
+    def encoded(self) -> str:
+        """What an encoder makes the question's vector of."""
+        return self.text if self.reading is None else self.reading.explained
 
 
 def _read(index: SearchIndex, text: str, options: Options) -> _Query:
     text = text.strip()
     condensed = index.condense(text) if is_long(text) else None
     literal = options.literal or is_long(text)
-    return _Query(condensed or text, condensed, None if literal else index.read(text))
+    return _Query(text, condensed, None if literal else index.read(text))
 
 
 def _take_results(
@@ -321,16 +328,14 @@ def _as_ranked(query: _Query, candidates: Sequence[Candidate]) -> tuple[str, Seq
     return rewriting.question, [replace(candidate, document=document) for candidate, document in pairs]
 
 
-def _add_article(
-    index: SearchIndex, retrieved: Retrieved, filters: Filters, query: _Query, text: str
-) -> Retrieved:
+def _add_article(index: SearchIndex, retrieved: Retrieved, filters: Filters, query: _Query) -> Retrieved:
     """With what retrieval says of the article that is to be explained, if there is one."""
     options, candidates = retrieved.options, retrieved.candidates
     if not isinstance(options, ExplainOptions):
         return retrieved
     pmid = str(options.pmid)
     retrieval, document = explain_retrieval(
-        index, query.wording, pmid, filters, candidates, VectorStage(text, retrieved.found_by)
+        index, query.wording, pmid, filters, candidates, VectorStage(query.encoded, retrieved.found_by)
     )
     with_article = retrieved
     if document is not None and all(candidate.document.pmid != pmid for candidate in candidates):
@@ -545,10 +550,7 @@ class Answerer:
             # In as few requests as a server allows.
             wordings = [query.wording for query in queries]
             return [*map(FoundCandidates, self.index.search_many(wordings, _most(options), filters))]
-        return [
-            _candidates(self.index, query, question.body, options, filters)
-            for question, query in zip(questions, queries, strict=True)
-        ]
+        return [_candidates(self.index, query, options, filters) for query in queries]
 
 
 @contextmanager

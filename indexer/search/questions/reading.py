@@ -10,6 +10,7 @@ at a bounded number of what the index knows of each. The engine's searches grow 
 has a limit of processor time (bioqa.indexer.search.questions.budget).
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -86,9 +87,32 @@ class Reading:
         """The question, its misspelt words corrected."""
         return join(self.pieces)
 
+    @property
+    def explained(self) -> str:
+        """``text`` for an encoder, which may not know every name.
+
+        What citations say for a name stands before it; a long form stands behind its abbreviation, and the
+        reverse. The second of the two is in brackets.
+        """
+        explained = self.text
+        for expansion in self.expansions:
+            if expansion.why in ("name", "abbreviation"):
+                explained = _explain(expansion, explained)
+        return explained
+
     def __bool__(self) -> bool:
         """Whether anything was understood otherwise than it was asked."""
         return bool(self.corrections or self.expansions)
+
+
+def _explain(expansion: Expansion, question: str) -> str:
+    """The question with the first other way to say it beside what it is expanded by, unless it has both."""
+    also = expansion.also[0]
+    words = re.search(rf"(?<!\w){re.escape(expansion.words)}(?!\w)", question, re.IGNORECASE)
+    if words is None or also.lower() in question.lower():
+        return question
+    pair = f"{also} ({words[0]})" if expansion.why == "name" else f"{words[0]} ({also})"
+    return question[: words.start()] + pair + question[words.end() :]
 
 
 def read(

@@ -1,6 +1,6 @@
 """Candidates by words and by vectors: who is found, in what order, with which scores, under which filters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from bioqa.bioasq.domain import Document, Question
 from bioqa.indexer.medline.events import Delete
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.tantivy.index import TantivyIndex
-from bioqa.indexer.vectors.file import EncoderRecord, VectorsError
+from bioqa.indexer.vectors.file import EncoderRecord, Floats, VectorsError
 from bioqa.models.encoders.loading import EncoderError
 from bioqa.system.errors import BioqaError
 from tests.app.answers.meaning import ENCODER, RECORD, Concepts, indexed, with_vectors
@@ -213,6 +213,29 @@ def test_answers_are_found_by_both_unless_words_or_vectors_are_asked_for(answere
     assert found(answerer, retrieval="vectors", candidates=2) == {"1", "4"}
     (many,) = answerer.answers([Question("q", QUESTION)])
     assert "1" in {each.pmid for each in many.documents}
+
+
+def test_the_encoder_reads_the_question_as_it_was_understood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+
+    class Recorder(Concepts):
+        def questions(self, questions: Sequence[str]) -> Floats:
+            texts.extend(questions)
+            return super().questions(questions)
+
+    with indexed(tmp_path / "named", [document(1, "Quetiapine and sleep"), *DOCUMENTS[3:]]) as index:
+        with_vectors(index)
+        vectors = Vectors(index.beside, lambda record: Recorder())
+        monkeypatch.setattr(module, "vectors_in", lambda folder: vectors)
+        answerer = Answerer(index, LexicalRanker())
+        question = Question("q", " Does Seroquel help? ")
+        answerer.answer(question)
+        [*answerer.answers([question])]
+        answerer.answer(question, ExplainOptions(pmid=1))
+    # Once for an answer; once more to explain where an article stands.
+    assert texts == ["Does quetiapine (Seroquel) help?"] * 4
 
 
 def test_what_a_damaged_file_leaves_is_found_by_words_and_said(

@@ -253,6 +253,27 @@ def test_a_ranker_reads_dna_where_its_long_form_was_asked_for() -> None:
     assert not read_by_rankers("replication of deoxyribonucleic acid", evidence)
 
 
+# What an encoder reads
+
+
+@pytest.mark.parametrize(
+    ("question", "explained"),
+    [
+        ("Is NSCLC treated?", "Is NSCLC (non-small cell lung cancer) treated?"),
+        ("non small cell lung cancer", "non small cell lung cancer (NSCLC)"),
+        ("non-small cell lung cancer (NSCLC)", "non-small cell lung cancer (NSCLC)"),
+        ("Does seroquel hurt the knee?", "Does quetiapine (seroquel) hurt the knee?"),
+        ("Is seroquel quetiapine?", "Is seroquel quetiapine?"),
+        ("Does the kneee hurt?", "Does the knee hurt?"),
+    ],
+)
+def test_an_encoder_reads_names_and_long_forms_beside_those_that_were_asked(
+    question: str, explained: str
+) -> None:
+    evidence = TextEvidence(LUNG, "knee quetiapine", times={LUNG: 5, "knee quetiapine": 20})
+    assert read(question, evidence).explained == explained
+
+
 # Misspelt words
 
 
