@@ -12,7 +12,9 @@ one tries it again. Here
 - the last host is never given up.
 """
 
+import json
 import logging
+import re
 import threading
 import time
 import weakref
@@ -21,15 +23,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from socket import SHUT_RDWR, socket
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from elastic_transport import ConnectionError as ConnectionFailed
 from elastic_transport import (
     ConnectionTimeout,
+    HttpHeaders,
     NodeConfig,
     NodePool,
     TransportError,
     Urllib3HttpNode,
 )
+from elastic_transport.client_utils import DEFAULT, DefaultType
 from urllib3.exceptions import ConnectTimeoutError
 
 if TYPE_CHECKING:
@@ -51,6 +56,9 @@ WATCH_EVERY_S = 0.5
 
 UNAVAILABLE = (502, 503, 504)
 """Status codes of a proxy without a server behind it, or of a server that is starting."""
+
+_SEARCHES = re.compile(r"/(_search|_mget|_termvectors/[^/?]+)$")
+"""Paths of requests that take a preference as a parameter of their address."""
 
 log = logging.getLogger("bioqa")
 
@@ -119,14 +127,32 @@ class Host(_Node):
         self.dead = False
         """Gets no request while another host is there."""
         self.closed = False
-        self._silent = False
+        self.silent = False
+        """Whether it did not answer when it was last asked."""
+        self.preference = ""
+        """Which nodes its searches prefer; empty: any."""
+        self._preferring_since = 0.0
+        self._broken_off = 0.0
+        self._node_id = ""
+        self._authorization = HttpHeaders()
         self._waiting: dict[object, float] = {}
         # With a connection of its own, as requests that wait may hold all others.
         self._probe = _Node(config)
 
-    def perform_request(self, *request: Any, **options: Any) -> "NodeApiResponse":
+    def perform_request(
+        self,
+        method: str,
+        target: str,
+        body: bytes | None = None,
+        headers: HttpHeaders | None = None,
+        request_timeout: DefaultType | float | None = DEFAULT,
+    ) -> "NodeApiResponse":
+        if headers is not None and "authorization" in headers:
+            self._authorization["authorization"] = headers["authorization"]
+        if self.preference:
+            target, body = prefer(self.preference, target, body)
         with self._note_waiting():
-            return super().perform_request(*request, **options)
+            return super().perform_request(method, target, body, headers, request_timeout)
 
     @contextmanager
     def _note_waiting(self) -> Iterator[None]:
@@ -150,16 +176,41 @@ class Host(_Node):
     def look(self, others: bool) -> None:
         """Ask the host whether it answers, and note it. ``others``: whether there is another to be asked."""
         if self._answers():
-            if self._silent:
+            if self.silent:
                 log.warning("Elasticsearch at %s answers again", self.base_url)
-            self.dead = self._silent = False
+            self.dead = self.silent = False
             return
-        if not self._silent:
+        if not self.silent:
             log.warning("Elasticsearch at %s does not answer; it is left alone until it does", self.base_url)
-        self._silent = True
-        if others:
-            self.dead = True
+        self.silent = True
+        self.dead = self.dead or others
+
+    def prefer(self, preference: str) -> None:
+        self.preference, self._preferring_since = preference, time.monotonic()
+
+    def spare(self) -> None:
+        """Break off requests without a preference that have waited for long: for another node, as this host
+        answers. It is not left alone."""
+        oldest = min(self._waiting.copy().values(), default=float("inf"))
+        if self.preference and oldest < self._preferring_since and self.is_suspect():
+            self._broken_off = time.monotonic()
             self.break_off()
+
+    def is_spared(self) -> bool:
+        return time.monotonic() - self._broken_off < SUSPECT_AFTER_S
+
+    def node_id(self) -> str:
+        """Of the node behind it; empty if it does not say. Node names are no preference."""
+        if not self._node_id:
+            with suppress(TransportError, ValueError, KeyError, TypeError, AttributeError):
+                answer = self._probe.perform_request(
+                    "GET",
+                    "/_nodes/_local?filter_path=nodes.*.name",
+                    headers=self._authorization,
+                    request_timeout=PING_S,
+                )
+                (self._node_id,) = json.loads(answer.body)["nodes"]
+        return self._node_id
 
     def _answers(self) -> bool:
         """Whether there is any answer, such as that credentials are missing, as they are here."""
@@ -178,6 +229,7 @@ class Hosts(NodePool):
         self._hosts = [host for host in self.all() if isinstance(host, Host)]
         if len(self._hosts) == 1:
             self._hosts[0].connect_s = CONNECT_ALONE_S
+        self._preference = ""
         self._watcher: threading.Thread | None = None
         self._starting = threading.Lock()
 
@@ -191,7 +243,7 @@ class Hosts(NodePool):
         return host
 
     def mark_dead(self, node: Any, _now: float | None = None) -> None:
-        node.dead = True
+        node.dead = not node.is_spared()
 
     def mark_live(self, node: Any) -> None:
         node.dead = False
@@ -201,11 +253,30 @@ class Hosts(NodePool):
         return all(host.closed for host in self._hosts)
 
     def look(self) -> None:
-        """Ask the hosts that failed, or that somebody waits for, whether they answer."""
+        """Ask the hosts that failed whether they answer; and all, if somebody waits for one: it may wait for
+        another one's node itself."""
         # Those first that keep somebody waiting.
-        for host in sorted(self._hosts, key=Host.is_suspect, reverse=True):
-            if host.dead or host.is_suspect():
+        suspects = [host for host in self._hosts if host.is_suspect()]
+        for host in [*suspects, *(host for host in self._hosts if host not in suspects)]:
+            if host.dead or suspects:
                 host.look(others=any(not other.dead for other in self._hosts if other is not host))
+                # First, as what is broken off is repeated at once.
+                self._prefer_those_that_answer()
+                if host.dead:
+                    host.break_off()
+        for host in self._hosts:
+            if not host.dead:
+                host.spare()
+
+    def _prefer_those_that_answer(self) -> None:
+        alive = [host for host in self._hosts if not host.dead]
+        nodes = [host.node_id() for host in alive] if any(host.silent for host in self._hosts) else []
+        # One that does not say which it is would be left out.
+        preference = f"_prefer_nodes:{','.join(nodes)}" if nodes and all(nodes) else ""
+        if preference != self._preference:
+            self._preference = preference
+            for host in self._hosts:
+                host.prefer(preference)
 
     def _watch(self) -> None:
         with self._starting:
@@ -215,6 +286,23 @@ class Hosts(NodePool):
                     target=_keep_looking, args=(weakref.ref(self),), name="elastic-hosts", daemon=True
                 )
                 self._watcher.start()
+
+
+def prefer(preference: str, target: str, body: bytes | None) -> tuple[str, bytes | None]:
+    """The target and the body of a request, with nodes preferred in place of what it prefers itself. Only
+    searches and look-ups take a preference."""
+    path, _, parameters = target.partition("?")
+    if path.endswith("/_msearch") and body is not None:
+        # Of lines, every other one is the header of a search.
+        lines = body.split(b"\n")
+        for number in range(0, len(lines) - 1, 2):
+            header = {**json.loads(lines[number] or b"{}"), "preference": preference}
+            lines[number] = json.dumps(header).encode()
+        return target, b"\n".join(lines)
+    if not _SEARCHES.search(path):
+        return target, body
+    kept = [pair for pair in parameters.split("&") if pair and not pair.startswith("preference=")]
+    return f"{path}?{'&'.join([*kept, f'preference={quote(preference)}'])}", body
 
 
 def _keep_looking(reference: "weakref.ref[Hosts]") -> None:

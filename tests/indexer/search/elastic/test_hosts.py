@@ -1,5 +1,6 @@
 """Hosts of a cluster that drop packets, hang, are slow, and come back."""
 
+import json
 import logging
 import socket
 import ssl
@@ -7,23 +8,26 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import trustme
 from elastic_transport import ConnectionError as ConnectionFailed
 from elastic_transport import NodeConfig
+from elasticsearch import Elasticsearch
 
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.releases.elastic_lock import ElasticLock
 from bioqa.indexer.search.elastic import hosts
 from bioqa.indexer.search.elastic.address import Access, parse_address
 from bioqa.indexer.search.elastic.connection import connect
-from bioqa.indexer.search.elastic.hosts import Host, Hosts
+from bioqa.indexer.search.elastic.hosts import Host, Hosts, prefer
 from bioqa.indexer.search.elastic.index import ElasticIndex
 from bioqa.system.errors import BioqaError
+from bioqa.system.secret import Secret
 from tests.indexer.documents import document
-from tests.proxies import Proxy
+from tests.proxies import Proxy, api_key
 
 PATIENT = Access(timeout_s=1000, patience_s=1000)
 """With the time limit of a request alone, a test would take until it is killed."""
@@ -116,6 +120,61 @@ def test_requests_under_way_go_to_another_host(elastic_url: str) -> None:
         for thread in threads:
             thread.join(20)
         assert len(answers) == 8
+
+
+@pytest.mark.parametrize("key", [None, "secret"])
+def test_searches_keep_away_from_a_node_that_hangs(elastic_url: str, key: str | None) -> None:
+    """The other hosts do not know of it yet, so that they wait for its part of a search."""
+    allowed = {api_key("secret"): ""} if key else None
+    access = replace(PATIENT, api_key=Secret(key)) if key else PATIENT
+    with (
+        Proxy(elastic_url) as hung,
+        Proxy(elastic_url, allowed=allowed) as other,
+        connect(parse_address(f"{hung.url},{other.url}"), access) as client,
+    ):
+        hung.fail(times=10**6, delay_s=30)
+        other.fail("_search(?!.*preference=_prefer_nodes)", times=10**6, delay_s=30)
+        for _ in range(4):
+            assert client.search(size=0, preference="as-usual")["_shards"]["failed"] == 0
+        assert not other.paths("_cluster.*preference")
+        hung.mend()
+        until(lambda: not any(host.preference for host in _hosts(client)))
+
+
+def _hosts(client: Elasticsearch) -> list[Host]:
+    return [host for host in client.transport.node_pool.all() if isinstance(host, Host)]
+
+
+NODES = "_prefer_nodes:a,b"
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("/medline/_search", "/medline/_search?preference=_prefer_nodes%3Aa%2Cb"),
+        ("/medline/_search?a=b&preference=x", "/medline/_search?a=b&preference=_prefer_nodes%3Aa%2Cb"),
+        ("/_mget?realtime=false", "/_mget?realtime=false&preference=_prefer_nodes%3Aa%2Cb"),
+        ("/medline/_termvectors/1", "/medline/_termvectors/1?preference=_prefer_nodes%3Aa%2Cb"),
+        ("/medline/_bulk", "/medline/_bulk"),
+        ("/medline/_settings", "/medline/_settings"),
+    ],
+)
+def test_which_requests_prefer_nodes(target: str, expected: str) -> None:
+    assert prefer(NODES, target, b"{}") == (expected, b"{}")
+
+
+def test_each_of_several_searches_prefers_nodes() -> None:
+    body = b'{"preference": "x", "a": 1}\n{"query": {"preference": "y"}}\n{}\n{}\n'
+    target, changed = prefer(NODES, "/_msearch?b=1", body)
+    assert target == "/_msearch?b=1"
+    assert changed is not None
+    assert [json.loads(line) for line in changed.splitlines()] == [
+        {"preference": NODES, "a": 1},
+        {"query": {"preference": "y"}},
+        {"preference": NODES},
+        {},
+    ]
+    assert changed.endswith(b"\n")
 
 
 def test_a_host_that_is_slow_is_waited_for(elastic_url: str) -> None:
