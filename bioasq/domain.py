@@ -115,6 +115,8 @@ class Candidate:
 
     document: Document
     score: float
+    cosine: float | None = None
+    """That of the vectors of question and document, by the bundled encoder; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from bioqa.models.answers.explanations import (
     Unit,
     WordEffect,
 )
+from bioqa.models.answers.meaning import added, without_cosines
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import (
     Calibration,
@@ -73,11 +74,16 @@ def explain_ranking(
     swaps: tuple[Swap, ...] = ()
     words: tuple[WordEffect, ...] = ()
     additive, first = False, None
+    by_meaning = 0.0
     if isinstance(ranker, Cascade):
-        first, of_first = explain_ranking(ranker.first, question, candidates, position, selected)
+        first, of_first = explain_ranking(
+            ranker.first, question, without_cosines(candidates), position, selected
+        )
         parts = _cascade_parts(ranker, ranked, _find(of_first, pmid)[1])
     else:
         if isinstance(ranker, Reranker):
+            by_meaning = added(candidates[position], ranker.calibration)
+            parts = _meaning_parts(ranked.score, by_meaning)
             features, additive, swaps = _features(ranker, question, candidates, position, ranking, last)
         # An encoder would read all candidates once for each word.
         if not (isinstance(ranker, Reranker) and ranker.reads_pieces):
@@ -91,7 +97,7 @@ def explain_ranking(
         features,
         additive,
         words,
-        _adds_up([effect.effect for effect in words], ranked.score),
+        _adds_up([effect.effect for effect in words], ranked.score - by_meaning),
         swaps,
         first,
     )
@@ -169,6 +175,13 @@ def _cascade_parts(ranker: Cascade, ranked: RankedDocument, first: RankedDocumen
     return tuple(part for weight, part in parts if weight)
 
 
+def _meaning_parts(score: float, by_meaning: float) -> tuple[Summand, ...]:
+    """The summands of a score of which closeness in meaning is a part."""
+    if not by_meaning:
+        return ()
+    return Summand("words and features", score - by_meaning), Summand("closeness in meaning", by_meaning)
+
+
 def _words(
     ranker: Any, question: str, candidates: Sequence[Candidate], position: int, score: float
 ) -> list[WordEffect]:
@@ -237,9 +250,11 @@ def _features(
             for document in ranking.documents
             if document.document.pmid != _pmid(candidates[position])
         ]
+        by_meaning = added(candidates[position], ranker.calibration)
         for change in changed:
-            if change.what == "lent" and scores[change] > last.score:
-                rank = 1 + sum(rival > scores[change] for rival in rivals)
+            swapped = scores[change] + by_meaning
+            if change.what == "lent" and swapped > last.score:
+                rank = 1 + sum(rival > swapped for rival in rivals)
                 name, lent = DOCUMENT_FEATURES[change.column], float(raw.documents[other][change.column])
                 swaps.append(Swap(name, values["document"][change.column], lent, rank))
     return tuple(sorted(effects, key=lambda effect: -abs(effect.effect))), additive, tuple(swaps)

@@ -13,6 +13,7 @@ from bioqa.models import bundled, checkpoint
 from bioqa.models.answers.agreement import with_support
 from bioqa.models.answers.aptness import with_aptness
 from bioqa.models.answers.first_stage import bm25_candidates
+from bioqa.models.answers.meaning import add_meaning
 from bioqa.models.answers.ranking import Ranking, ranking
 from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration
@@ -111,7 +112,8 @@ class Reranker:
         ]
 
     def score_many(self, items: Sequence[tuple[str, Sequence[Candidate]]]) -> list[Ranking]:
-        """``rank_many`` by the model alone, without comparing documents or reading them again."""
+        """``rank_many`` by the model, and by meaning where cosines are known, without comparing documents or
+        reading them again."""
         examples = [self.example(*item) for item in items if item[1]]
         if not examples:
             return [Ranking(()) for _ in items]
@@ -134,7 +136,8 @@ class Reranker:
             truncated = example.truncated
             if self._reader is not None and example.pieces is not None:
                 truncated = self._reader.count_truncated(example.pieces)
-            scored = ranking(candidates, of_documents, of_sentences)
+            with_meaning = add_meaning(of_documents, candidates, self.calibration)
+            scored = ranking(candidates, with_meaning, of_sentences)
             rankings.append(replace(scored, truncated_sentences=truncated))
         return rankings
 

@@ -339,7 +339,9 @@ def _add_article(index: SearchIndex, retrieved: Retrieved, filters: Filters, que
     )
     with_article = retrieved
     if document is not None and all(candidate.document.pmid != pmid for candidate in candidates):
-        candidates = [*candidates, Candidate(document, retrieval.score)]
+        ranked_by_meaning = any(candidate.cosine is not None for candidate in candidates)
+        cosine = retrieval.found_by.cosine if retrieval.found_by and ranked_by_meaning else None
+        candidates = [*candidates, Candidate(document, retrieval.score, cosine)]
         words, as_ranked = _as_ranked(query, candidates)
         with_article = replace(retrieved, candidates=candidates, words=words, as_ranked=as_ranked)
     return replace(retrieved, explaining=Explaining(retrieval, with_article))

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -23,6 +23,7 @@ from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.wording import Wording
 from bioqa.indexer.vectors.beside import PATTERN, VectorsBeside
 from bioqa.indexer.vectors.file import EncoderRecord, Floats, Ints, Near, VectorFile, VectorsError
+from bioqa.models import bundled
 from bioqa.system.errors import BioqaError
 
 if TYPE_CHECKING:  # torch takes seconds to import
@@ -203,7 +204,8 @@ def found_by_both(
     by_words = index.search(sought, size, filters) if words else []
     begun = time.perf_counter()
     of_words = {candidate.document.pmid: candidate for candidate in by_words}
-    near, documents = _near(index, opened, vectors.question(text, opened), size, filters, of_words)
+    question = vectors.question(text, opened)
+    near, documents = _near(index, opened, question, size, filters, of_words)
     scores = _scores(index, sought, [pmid for pmid in documents if pmid not in of_words], filters)
     candidates = of_words | {
         pmid: Candidate(document, scores.get(pmid, 0.0))
@@ -215,11 +217,21 @@ def found_by_both(
         {neighbour.pmid: neighbour.cosine for neighbour in near},
     )
     best = sorted(places, key=lambda pmid: (-fused_score(places[pmid]), int(pmid)))[:size]
+    cosines = _cosines(opened, question, best)
     return FoundCandidates(
-        [candidates[pmid] for pmid in best],
+        [replace(candidates[pmid], cosine=cosines.get(pmid)) for pmid in best],
         {pmid: places[pmid] for pmid in best},
         vectors_ms=round(1000 * (time.perf_counter() - begun), 3),
     )
+
+
+def _cosines(opened: VectorFile, question: Floats, pmids: Sequence[str]) -> dict[str, float]:
+    """The cosine of each document that has a vector; none by another encoder than the bundled one, which
+    rankers know the cosines of."""
+    if opened.encoder.name != bundled.VECTOR_ENCODER:
+        return {}
+    near = opened.nearest(question, len(pmids), np.array([int(pmid) for pmid in pmids], dtype=np.int64))
+    return {neighbour.pmid: neighbour.cosine for neighbour in near}
 
 
 def near_article(
@@ -325,7 +337,6 @@ def _restrict(filters: Filters, pmids: Sequence[str]) -> Filters:
 def load_encoder(record: EncoderRecord, *, device: str = "cpu") -> TextEncoder:
     """The encoder that a file of vectors names. Raises BioqaError."""
     # torch takes seconds to import, which no start of a command should wait for.
-    from bioqa.models import bundled
     from bioqa.models.encoders.vectors import VectorEncoder, VectorSettings
 
     try:

@@ -17,6 +17,7 @@ import numpy as np
 
 from bioqa.bioasq.domain import DEPTH, Candidate, Document
 from bioqa.models.answers.aptness import Aptness, apply_aptness, columns
+from bioqa.models.answers.meaning import without_cosines
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.scale import Scale
 from bioqa.models.answers.selection import Calibration, log_weights
@@ -187,7 +188,8 @@ class Cascade:
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> Ranking:
         """All candidates, best first. ``truncated_sentences`` counts those that the encoder read in part."""
-        first = self.first.score_many([(question, candidates)])[0].documents
+        # What was fitted beside the encoder's scores are the first ranker's without what meaning adds.
+        first = self.first.score_many([(question, without_cosines(candidates))])[0].documents
         combination = self.combination
         readable = first[: combination.most_documents or None]
         reading = self.read(question, readable, self.speed.pieces(self.budget_ms), combination.most_sentences)

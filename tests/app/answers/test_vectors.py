@@ -15,7 +15,7 @@ from bioqa.app.answers.remarks import remarks
 from bioqa.app.answers.vectors import Retrieval, Vectors, find, found_by_both, load_encoder
 from bioqa.app.cli.explaining import lines
 from bioqa.bioasq.domain import Document, Question
-from bioqa.indexer.medline.events import Delete
+from bioqa.indexer.medline.events import Delete, Upsert
 from bioqa.indexer.search.filtering.filters import NO_FILTERS, Filters
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from bioqa.indexer.vectors.file import EncoderRecord, Floats, VectorsError
@@ -89,6 +89,25 @@ def test_the_order_is_that_of_reciprocal_ranks(index: TantivyIndex) -> None:
     order = [each.document.pmid for each in found.candidates]
     assert order == sorted(order, key=lambda pmid: (-fused(pmid), int(pmid)))
     assert len(order) == len(set(order)) == 20
+
+
+def test_rankers_get_the_cosines_of_the_encoder_that_they_know(
+    index: TantivyIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = with_vectors(index)
+    found = found_by_both(index, vectors, QUESTION, QUESTION, 20, NO_FILTERS)
+    assert found is not None
+    assert {each.cosine for each in found.candidates} == {None}
+    monkeypatch.setattr("bioqa.models.bundled.VECTOR_ENCODER", ENCODER.name)
+    # A candidate that words alone found has one, too, but none without a vector.
+    index.apply([Upsert(document(900, "Heart attack anew"))])
+    index.commit()
+    found = found_by_both(index, vectors, QUESTION, QUESTION, 3, NO_FILTERS)
+    assert found is not None
+    cosines = {each.document.pmid: each.cosine for each in found.candidates}
+    assert cosines.pop("900") is None
+    assert cosines["2"] == found.places["2"].cosine
+    assert None not in cosines.values()
 
 
 def test_vectors_alone(index: TantivyIndex) -> None:

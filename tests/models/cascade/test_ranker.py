@@ -65,6 +65,18 @@ def test_with_no_budget_it_is_the_first_ranker(make: Make, candidates: list[Cand
         assert made.sentence_scores == pytest.approx([2 * s + 1 for s in cheap.sentence_scores])
 
 
+def test_closeness_in_meaning_is_no_part_of_what_was_fitted(
+    make: Make, candidates: list[Candidate], trained: Checkpoint
+) -> None:
+    cascade = make(budget_ms=1e5)
+    cascade.first = Reranker(
+        replace(trained, calibration=replace(trained.calibration, aptness=1.0)), name="fitted"
+    )
+    close = [replace(each, cosine=float(number)) for number, each in enumerate(candidates)]
+    assert cascade.first.rank(BODY, close) != cascade.first.rank(BODY, candidates)
+    assert cascade.rank(BODY, close) == cascade.rank(BODY, candidates)
+
+
 def test_what_is_read_has_the_encoders_scores(make: Make, candidates: list[Candidate]) -> None:
     cascade = make(budget_ms=1e5, document_weight=0.5, sentence_weight=0.25, relevance_weight=2.0)
     first = {d.document.pmid: d for d in cascade.first.rank(BODY, candidates).documents}
