@@ -35,8 +35,15 @@ def vectors(
     pieces: Annotated[
         int | None, typer.Option(help="Word pieces that are read of a citation, 8 to 512.")
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(help="Threads that encode on a CPU; by default one for each core.", min=1)
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            "--processes",
+            "--threads",
+            metavar="N",
+            help="Processes that encode on a CPU, by default one for each core, at most 8.",
+            min=1,
+        ),
     ] = None,
     device: DeviceOption = None,
 ) -> None:
@@ -62,7 +69,7 @@ def vectors(
                 encoder,
                 {name: value for name, value in changes.items() if value is not None},
                 device=settings.device,
-                threads=threads,
+                processes=processes,
                 progress=lambda done, encoded: report(
                     done, _words(done, encoded, total, time.monotonic() - began)
                 ),

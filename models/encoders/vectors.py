@@ -84,6 +84,11 @@ def settings_of(folder: Path) -> VectorSettings:
     return VectorSettings()
 
 
+def passage_text(document: Document) -> str:
+    """What is read of a citation."""
+    return f"{document.title} {document.abstract}"
+
+
 class VectorEncoder:
     """Threads may share it."""
 
@@ -141,8 +146,7 @@ class VectorEncoder:
 
     def passages(self, documents: Sequence[Document]) -> Floats:
         """[documents, width] vectors of length 1, of title and abstract."""
-        texts = [f"{document.title} {document.abstract}" for document in documents]
-        return self.encode(texts, as_questions=False).vectors
+        return self.encode([*map(passage_text, documents)], as_questions=False).vectors
 
     def encode(self, texts: Sequence[str], *, as_questions: bool) -> EncodedTexts:
         """Vectors of texts, read with the prefix of questions or of passages."""
