@@ -27,7 +27,7 @@ from bioqa.models.answers.explanations import (
     Unit,
     WordEffect,
 )
-from bioqa.models.answers.meaning import added, without_cosines
+from bioqa.models.answers.meaning import counts, without_cosines
 from bioqa.models.answers.ranking import RankedDocument, Ranking
 from bioqa.models.answers.selection import (
     Calibration,
@@ -82,12 +82,12 @@ def explain_ranking(
         parts = _cascade_parts(ranker, ranked, _find(of_first, pmid)[1])
     else:
         if isinstance(ranker, Reranker):
-            by_meaning = added(candidates[position], ranker.calibration)
+            by_meaning = _added_by_meaning(ranker, question, candidates, ranked)
             parts = _meaning_parts(ranked.score, by_meaning)
             features, additive, swaps = _features(ranker, question, candidates, position, ranking, last)
         # An encoder would read all candidates once for each word.
         if not (isinstance(ranker, Reranker) and ranker.reads_pieces):
-            words = tuple(_words(ranker, question, candidates, position, ranked.score))
+            words = tuple(_words(ranker, question, candidates, position, ranked.score - by_meaning))
     explained = RankerExplanation(
         ranker.name,
         ranked.score,
@@ -175,6 +175,15 @@ def _cascade_parts(ranker: Cascade, ranked: RankedDocument, first: RankedDocumen
     return tuple(part for weight, part in parts if weight)
 
 
+def _added_by_meaning(
+    ranker: Reranker, question: str, candidates: Sequence[Candidate], ranked: RankedDocument
+) -> float:
+    if not counts(candidates, ranker.calibration):
+        return 0.0
+    plain = ranker.score_many([(question, without_cosines(candidates))])[0]
+    return ranked.score - _find(plain, ranked.document.pmid)[1].score
+
+
 def _meaning_parts(score: float, by_meaning: float) -> tuple[Summand, ...]:
     """The summands of a score of which closeness in meaning is a part."""
     if not by_meaning:
@@ -186,8 +195,8 @@ def _words(
     ranker: Any, question: str, candidates: Sequence[Candidate], position: int, score: float
 ) -> list[WordEffect]:
     """The largest effects first. Of many candidates only they have ranks: a score does not depend on other
-    candidates, but a rank needs all of theirs."""
-    document = candidates[position]
+    candidates, but a rank needs all of theirs. ``score``: without what meaning adds."""
+    document = replace(candidates[position], cosine=None)
     pmid = document.document.pmid
     effects = []
     for word in _content_words(question):
@@ -250,7 +259,7 @@ def _features(
             for document in ranking.documents
             if document.document.pmid != _pmid(candidates[position])
         ]
-        by_meaning = added(candidates[position], ranker.calibration)
+        by_meaning = _find(ranking, _pmid(candidates[position]))[1].score - score
         for change in changed:
             swapped = scores[change] + by_meaning
             if change.what == "lent" and swapped > last.score:
