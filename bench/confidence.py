@@ -1,12 +1,14 @@
 """Fit and measure the estimate of whether an answer answers at all (bioqa.models.answers.evidence).
 
     python -m bench.confidence --index INDEX --train GOLDEN... --dev GOLDEN... --test GOLDEN... [--fit]
-        [--rankers NAME...] [--every N] [--cases FILE]
+        [--judged FILE...] [--judged-test FILE...] [--rankers NAME...] [--every N] [--cases FILE]
     python -m bench.confidence --read FILE... [--fit]
 
 Questions are answered by each ranker, as asked, without their function words, and (every other one) with
 their gold documents taken out of the candidates; so are questions in other languages, on other subjects
 (bench/questions: other sentences and subjects for training than for the test) and random strings.
+``--judged``: ordinary questions, in lay words and chat, with judged sentences, as in bench/data; they are
+fitted to, those of ``--judged-test`` are measured.
 ``--fit`` fits the coefficients to the first ranker's answers of --train, sets the thresholds by those of
 --train and --dev, and writes models/answers/confidence.json. --test is only measured. ``--cases`` keeps
 what was gathered, which ``--read`` reads. ``--every N`` takes each N-th question, to try it out.
@@ -19,6 +21,7 @@ import string
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,7 +29,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from bioqa.bioasq.domain import Candidate, Response
+from bioqa.bioasq.domain import PUBMED_URL, Candidate, Response
 from bioqa.bioasq.files import read_golden
 from bioqa.indexer.opening import open_index
 from bioqa.indexer.search.base import SearchIndex
@@ -46,17 +49,19 @@ from bioqa.system.jsonfile import write_json
 
 QUESTIONS = Path(__file__).with_name("questions")
 CANDIDATES = 100
-ANSWERABLE = ("asked", "keywords")
+ANSWERABLE = ("asked", "keywords", "ordinary")
 PARTS = ("train", "dev", "test")
 NOT_FOUND = "without gold found"
 """As asked, but no gold document is among the best ten."""
+ORDINARY_NOT_FOUND = "ordinary without an answer found"
 OFF = ("foreign", "subjects", "strings")
 BM25 = "bm25"
 """In place of a ranker's name: the answers of a service whose ranker fails."""
 
 SHARES = {
-    "asked": 0.4,
+    "asked": 0.3,
     "keywords": 0.1,
+    "ordinary": 0.1,
     "without gold": 0.25,
     "foreign": 0.1,
     "subjects": 0.12,
@@ -135,6 +140,12 @@ def asked(part: str, responses: Sequence[Response]) -> Iterator[Asked]:
         yield from (Asked("strings", question) for question in random_strings(part))
 
 
+def ordinary(path: Path) -> Iterator[Asked]:
+    for question in json.loads(path.read_text(encoding="utf-8")):
+        answering = {judgment["pmid"] for judgment in question["judged"] if judgment["grade"] == 2}
+        yield Asked("ordinary", question["body"], frozenset(PUBMED_URL + pmid for pmid in answering))
+
+
 class Ranker:
     """A ranker by name or folder, or BM25."""
 
@@ -177,7 +188,7 @@ def gather(
             best = {ranked.document.url for ranked in ranking.documents[:DOCUMENTS]}
             kind = each.kind
             if kind in ANSWERABLE and not best & each.gold:
-                kind = NOT_FOUND
+                kind = ORDINARY_NOT_FOUND if kind == "ordinary" else NOT_FOUND
             if not ranking.documents:
                 yield Case(part, kind, ranker.name, each.question, None, 0.0)
                 continue
@@ -188,19 +199,27 @@ def gather(
             yield Case(part, kind, ranker.name, each.question, of_answer, ms)
 
 
+def read_questions(files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, Asked]]:
+    """The questions of each part's golden files, and of files of judged ones."""
+    for part in PARTS:
+        if paths := files[part]:
+            responses = [response for path in paths for response in read_golden(path).responses]
+            yield from ((part, question) for question in asked(part, responses))
+    for part, paths in (("train", files["judged"]), ("test", files["judged_test"])):
+        yield from ((part, question) for path in paths for question in ordinary(path))
+
+
 def gather_all(
-    index: str, files: Mapping[str, Sequence[Path]], rankers: Sequence[str], every: int
+    index: str, questions: Iterable[tuple[str, Asked]], rankers: Sequence[str], every: int
 ) -> list[Case]:
-    """``files``: golden files of each part."""
     loaded = [Ranker(name) for name in rankers]
     background()  # so that its loading is not timed
     opened = open_index(index)
     try:
         return [
             case
-            for part, paths in files.items()
-            for responses in [[r for path in paths for r in read_golden(path).responses]]
-            for case in gather(part, [*asked(part, responses)][::every], opened, loaded)
+            for part, question in islice(questions, None, None, every)
+            for case in gather(part, [question], opened, loaded)
         ]
     finally:
         opened.close()
@@ -304,6 +323,8 @@ def main() -> None:
     parser.add_argument("--index")
     for part in PARTS:
         parser.add_argument(f"--{part}", type=Path, nargs="*", default=[])
+    for judged in ("--judged", "--judged-test"):
+        parser.add_argument(judged, type=Path, nargs="*", default=[])
     parser.add_argument("--rankers", nargs="+", default=[DEFAULT])
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--cases", type=Path)
@@ -311,9 +332,9 @@ def main() -> None:
     parser.add_argument("--fit", action="store_true")
     options = parser.parse_args()
     cases = [case for path in options.read for case in read_cases(path)]
-    files = {part: getattr(options, part) for part in PARTS if getattr(options, part)}
-    if files:
-        cases += gather_all(options.index, files, options.rankers, options.every)
+    files = {name: getattr(options, name) for name in (*PARTS, "judged", "judged_test")}
+    if any(files.values()):
+        cases += gather_all(options.index, read_questions(files), options.rankers, options.every)
     if options.cases:
         options.cases.write_text("\n".join(lines(cases)) + "\n", encoding="utf-8")
     names = [*dict.fromkeys(case.ranker for case in cases)]

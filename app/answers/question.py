@@ -32,7 +32,7 @@ from bioqa.bioasq.trec import pmid as pmid_in
 from bioqa.indexer.search.filtering.filters import MAX_VALUE_CHARACTERS, MAX_VALUES, Filters, read_day
 from bioqa.indexer.search.notation.interpretation import Interpretation, Mode, interpret
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import shorten
+from bioqa.system.jsonfile import shorten, show
 
 MAX_SIZE = 100
 """Documents, and snippets, that an answer may have."""
@@ -93,23 +93,42 @@ def _refuse_blank(value: str) -> str:
 
 
 def read_list(value: object) -> object:
+    if isinstance(value, str):
+        raise ValueError(f"must be a list, such as [{show(value)}]")
     # JSON has lists only; what is frozen has tuples.
     return tuple(value) if isinstance(value, list) else value
 
 
+A_PMID = "PMID, such as 26023080, or address of PubMed"
 _PMID_PREFIX = re.compile(r"^pmid:?\s*", re.IGNORECASE)
 
 
+def read_pmid(text: str) -> str:
+    """Read a PMID, with or without "PMID:", or an address of PubMed. Raises BioqaError for anything else."""
+    try:
+        return pmid_in(_PMID_PREFIX.sub("", text.strip(), count=1))
+    except BioqaError as error:
+        raise BioqaError(f"{show(text)} is no {A_PMID}") from error
+
+
 def _read_pmid(value: object) -> object:
-    """A PMID, as a number or text, or an address of PubMed."""
+    if isinstance(value, float) and value.is_integer():  # in JSON, 1.0 is a whole number
+        value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
         return value
     try:
-        return pmid_in(_PMID_PREFIX.sub("", value.strip(), count=1))
+        return read_pmid(value)
     except BioqaError as error:
-        raise ValueError("must be a PMID, such as 26023080, or an address of PubMed") from error
+        raise ValueError(f"must be a {A_PMID}") from error
+
+
+def split_pmids(values: object) -> object:
+    """Of an address: a parameter may be repeated, and have several PMIDs with commas between them."""
+    if isinstance(values, list) and all(isinstance(value, str) for value in values):
+        return [pmid for value in values for pmid in value.split(",")]
+    return values
 
 
 Number = BeforeValidator(_read_number)
@@ -118,6 +137,7 @@ Name = Annotated[
     StringConstraints(min_length=1, max_length=MAX_VALUE_CHARACTERS),
     AfterValidator(_refuse_blank),
 ]
+ReadPmid = Annotated[str, BeforeValidator(_read_pmid)]
 if TYPE_CHECKING:  # what may be given; the model turns it into days and tuples
     Day = date | str
     Names = Sequence[str]
@@ -125,7 +145,7 @@ if TYPE_CHECKING:  # what may be given; the model turns it into days and tuples
 else:
     Day = Annotated[date, BeforeValidator(read_day), WithJsonSchema(DAY_SCHEMA)]
     Names = Annotated[tuple[Name, ...], Field(max_length=MAX_VALUES), BeforeValidator(read_list)]
-    Pmid = Annotated[str, BeforeValidator(_read_pmid)]
+    Pmid = ReadPmid
 
 Body = Annotated[
     str,

@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi import Body as RequestBody
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
+from bioqa.app.answers.question import split_pmids
 from bioqa.app.answers.service import Service
-from bioqa.app.api.documents import PMID
+from bioqa.app.api.documents import AddressPmid, BodyPmid
 from bioqa.app.exports.formats import FORMATS
 from bioqa.app.http.errors import document_problems
 from bioqa.app.http.parsers import Parsers, checked_route
@@ -18,6 +19,8 @@ from bioqa.indexer.search.base import SearchIndex
 MOST = 1000
 """Citations of one request."""
 
+MOST_IN_ADDRESS = 100
+
 FEW = 20
 """Citations that are written in this process."""
 
@@ -25,7 +28,6 @@ MOST_NAMED = 50
 """Missing PMIDs that an error names."""
 
 FormatName = Literal["ris", "bibtex", "nbib", "csl", "csv", "nlm", "vancouver", "apa"]
-Pmid = Annotated[str, Field(pattern=PMID)]
 
 
 class CitationsRequest(BaseModel):
@@ -33,7 +35,7 @@ class CitationsRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    pmids: Annotated[list[Pmid], Field(min_length=1, max_length=MOST)] = Field(
+    pmids: Annotated[list[BodyPmid], Field(min_length=1, max_length=MOST)] = Field(
         description="In the order in which they are cited; repeated ones are cited once."
     )
     format: FormatName
@@ -59,17 +61,19 @@ FILE: dict[int | str, dict[str, Any]] = {
 async def citations(
     request: Request,
     pmid: Annotated[
-        str,
+        list[AddressPmid],
+        BeforeValidator(split_pmids),
         Query(
-            pattern=r"^[1-9][0-9]{0,17}(,[1-9][0-9]{0,17}){0,99}$",
-            description="PMIDs, separated by commas: at most 100, as addresses have a length.",
-            openapi_examples={"PMIDs": {"value": "90000001,90000002"}},
+            min_length=1,
+            max_length=MOST_IN_ADDRESS,
+            description="PMIDs, repeated or separated by commas: at most 100, as addresses have a length.",
+            openapi_examples={"PMIDs": {"value": ["90000001", "90000002"]}},
         ),
     ],
     format: FormatName,
 ) -> Response:
     """Cite articles of the index: an address for links. Withdrawn articles say so in every format."""
-    return await respond_with_citations(request, pmid.split(","), format)
+    return await respond_with_citations(request, pmid, format)
 
 
 @router.post(

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from starlette.concurrency import run_in_threadpool
 
+from bioqa.app.answers.question import ReadPmid
 from bioqa.app.answers.service import CurrentService, Service
 from bioqa.app.http.errors import document_problems
 from bioqa.app.http.parsers import CurrentParsers, checked_route
@@ -20,13 +21,19 @@ from bioqa.app.http.schemas import (
 from bioqa.bioasq.domain import Document
 from bioqa.indexer.search.base import SearchIndex
 
-PMID = r"^[1-9][0-9]{0,17}$"
 MAX_PMIDS = 500
 """Some two megabytes of text."""
 
-Pmid = Annotated[
-    str,
-    Path(pattern=PMID, description="The PMID.", openapi_examples={"a PMID": {"value": "90000001"}}),
+PMID_SCHEMA: dict[str, Any] = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
+"""Other forms are taken, too."""
+
+AddressPmid = Annotated[ReadPmid, WithJsonSchema(PMID_SCHEMA)]
+OnePmid = Annotated[
+    AddressPmid, Path(description="The PMID.", openapi_examples={"a PMID": {"value": "90000001"}})
+]
+BodyPmid = Annotated[
+    ReadPmid,
+    WithJsonSchema({"anyOf": [PMID_SCHEMA, {"type": "integer", "minimum": 1, "maximum": 10**18 - 1}]}),
 ]
 
 
@@ -35,9 +42,7 @@ class DocumentsRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    pmids: Annotated[
-        list[Annotated[str, StringConstraints(pattern=PMID)]], Field(min_length=1, max_length=MAX_PMIDS)
-    ]
+    pmids: Annotated[list[BodyPmid], Field(min_length=1, max_length=MAX_PMIDS)]
 
 
 TOO_MANY = {"pmids": (MAX_PMIDS, f"must have at most {MAX_PMIDS}, not {{found}}")}
@@ -56,7 +61,7 @@ FEW = 20
 
 # Not async: lookups are quick but block, so they run in the framework's threads.
 @router.get("/v1/documents/{pmid}", responses=document_problems(404, 422, 503))
-def a_document(pmid: Pmid, service: CurrentService) -> StoredDocument:
+def a_document(pmid: OnePmid, service: CurrentService) -> StoredDocument:
     """Return a citation as it is indexed, with its sentences and the parts of its abstract."""
     return stored_document(_find(pmid, service))
 
@@ -70,7 +75,7 @@ def _find(pmid: str, service: Service) -> Document:
 
 @router.get("/v1/documents/{pmid}/similar", responses=document_problems(404, 422, 503))
 def the_similar_documents(
-    pmid: Pmid,
+    pmid: OnePmid,
     service: CurrentService,
     max_documents: Annotated[int, Query(ge=1, le=MOST_SIMILAR)] = FEW_SIMILAR,
 ) -> SimilarDocuments:

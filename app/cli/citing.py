@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from bioqa.app.answers.opening import open_index
+from bioqa.app.answers.question import read_pmid
 from bioqa.app.cli.console import print_file
 from bioqa.app.cli.options import FormatOption, IndexOption
 from bioqa.app.exports.formats import FORMATS
 from bioqa.app.settings import load_settings
-from bioqa.bioasq.trec import pmid
 from bioqa.system.errors import BioqaError
 
 
@@ -22,7 +22,7 @@ def cite(
     format: FormatOption = "nlm",
 ) -> None:
     """Cite articles of an index, each once, in the order given. Nothing is printed if one is missing."""
-    wanted = list(dict.fromkeys(map(pmid, pmids)))
+    wanted = list(dict.fromkeys(map(read_pmid, pmids)))
     with closing(open_index(load_settings(index=index))) as opened:
         documents = opened.get(wanted)
     if missing := [pmid for pmid in wanted if pmid not in documents]:

@@ -1,17 +1,16 @@
 """The page of an article at /article/PMID: all that its record says, and articles like it."""
 
-import re
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import HTMLResponse
 
 from bioqa.app.answers.service import CurrentService
-from bioqa.app.api.documents import PMID
 from bioqa.app.exports.citing import nlm
 from bioqa.app.exports.styles import apa, vancouver
 from bioqa.app.web.pages import page
 from bioqa.app.web.passages import whole
+from bioqa.indexer.search.records import PMID
 
 router = APIRouter(include_in_schema=False)
 
@@ -26,7 +25,7 @@ FIRST_AUTHORS = 25
 def article(
     request: Request, pmid: Annotated[str, Path(max_length=100)], service: CurrentService
 ) -> HTMLResponse:
-    document = service.document(pmid) if re.fullmatch(PMID, pmid) else None
+    document = service.document(pmid) if PMID.fullmatch(pmid) else None
     if document is None:
         raise HTTPException(404, f"there is no article {pmid!r} in this index")
     cited = {"NLM": nlm(document), "Vancouver": vancouver(document), "APA": apa(document)}

@@ -1,14 +1,13 @@
 """Citations as files for reference managers."""
 
-import re
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 
 from bioqa.app.api.citations import respond_with_citations
-from bioqa.app.api.documents import PMID
 from bioqa.app.exports.formats import FORMATS
 from bioqa.app.http.errors import FieldError
+from bioqa.indexer.search.records import PMID
 
 router = APIRouter(include_in_schema=False)
 
@@ -39,6 +38,6 @@ async def citations(request: Request, ending: str, pmid: Pmids) -> Response:
     if ending not in FILES:
         raise HTTPException(404, f"citations are available as {', '.join(FILES)}, not as {ending[:20]}")
     pmids = pmid.split(",")
-    if len(set(pmids)) > MOST or not all(re.fullmatch(PMID, pmid) for pmid in pmids):
+    if len(set(pmids)) > MOST or not all(PMID.fullmatch(pmid) for pmid in pmids):
         raise FieldError("pmid", f"must be comma-separated PMIDs, at most {MOST}")
     return await respond_with_citations(request, pmids, NAMES[ending])

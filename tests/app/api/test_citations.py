@@ -61,10 +61,20 @@ def test_missing_articles_are_named(client: TestClient) -> None:
     assert problem["detail"].endswith(", 49, 50 and 950 more")
 
 
+def test_pmids_of_an_address_are_repeated_or_separated_by_commas(client: TestClient) -> None:
+    first, second, third = PMIDS[:3]
+    joined = client.get("/v1/citations", params={"pmid": ",".join((first, second, third)), "format": "ris"})
+    for pmids in ([first, second, third], [first, f"{second}, {third}"], [f"PMID:{first},{second}", third]):
+        repeated = client.get("/v1/citations", params={"pmid": pmids, "format": "ris"})
+        assert repeated.text == joined.text
+    many = [str(number) for number in range(1, 102)]
+    is_problem(client.get("/v1/citations", params={"pmid": many, "format": "ris"}), 422)
+
+
 @pytest.mark.parametrize("pmid", ["", "x", "1,,2", "0", "1;2", ",".join(map(str, range(1, 102))), "9" * 19])
 def test_what_is_no_list_of_pmids(client: TestClient, pmid: str) -> None:
     response = client.get("/v1/citations", params={"pmid": pmid, "format": "ris"})
-    assert fields(is_problem(response, 422)) == ["pmid"]
+    assert {field.partition("[")[0] for field in fields(is_problem(response, 422))} == {"pmid"}
 
 
 @pytest.mark.parametrize(

@@ -66,11 +66,11 @@ def test_as_many_as_are_allowed(client: TestClient) -> None:
         ({"pmids": []}, "pmids", "1"),
         ({"pmids": ["1"] * (MAX_PMIDS + 1)}, "pmids", str(MAX_PMIDS)),
         ({"pmids": ["1"] * 20_000}, "pmids", "20000"),
-        ({"pmids": ["1", 2]}, "pmids[1]", "string"),
-        ({"pmids": ["01"]}, "pmids[0]", "pattern"),
-        ({"pmids": ["\u0661"]}, "pmids[0]", "pattern"),
-        ({"pmids": ["1" * 19]}, "pmids[0]", "pattern"),
-        ({"pmids": ["1\n"]}, "pmids[0]", "pattern"),
+        ({"pmids": ["1", 2.5]}, "pmids[1]", "string"),
+        ({"pmids": ["01"]}, "pmids[0]", "must be a PMID, such as 26023080"),
+        ({"pmids": ["\u0661"]}, "pmids[0]", "must be a PMID"),
+        ({"pmids": ["1" * 19]}, "pmids[0]", "must be a PMID"),
+        ({"pmids": ["1\n2"]}, "pmids[0]", "must be a PMID"),
         ({"pmids": ["1"], "pmid": "2"}, "pmid", "not a field"),
         (["1"], "the request's body", ""),
     ],
@@ -106,3 +106,16 @@ def test_bioasqs_form_has_no_place_for_it(withdrawing: Answerer) -> None:
         submission = client.post("/v1/bioasq", json=TESTSET).json()
     assert validate(submission) == []
     assert f"http://www.ncbi.nlm.nih.gov/pubmed/{RETRACTED}" in submission["questions"][0]["documents"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [90000003, "PMID: 90000003", "pmid90000003", " 90000003 ", "https://pubmed.ncbi.nlm.nih.gov/90000003/"],
+)
+def test_a_pmid_may_be_written_as_anywhere(client: TestClient, written: str | int) -> None:
+    documents = client.post("/v1/documents", json={"pmids": [written]}).json()["documents"]
+    assert [document["pmid"] for document in documents] == ["90000003"]
+    posted = client.post("/v1/citations", json={"pmids": [written, "90000003"], "format": "nlm"})
+    in_address = client.get("/v1/citations", params={"pmid": written, "format": "nlm"})
+    assert posted.text == in_address.text
+    assert posted.text.count("90000003") == 1

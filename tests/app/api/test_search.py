@@ -149,7 +149,7 @@ def test_any_text_is_a_question(client: TestClient, body: str) -> None:
         ({"body": "x", "published_before": 1}, "published_before", "YYYY-MM-DD"),
         ({"body": "x", "published_before": "2020-01-01T00:00:00"}, "published_before", "YYYY-MM-DD"),
         ({"body": "x", "published_after": "2020-02-30"}, "published_after", "calendar"),
-        ({"body": "x", "types": "Review"}, "types", "list"),
+        ({"body": "x", "types": "Review"}, "types", 'must be a list, such as ["Review"]'),
         ({"body": "x", "types": [""]}, "types[0]", "1"),
         ({"body": "x", "headings": [" "]}, "headings[0]", "white space"),
         ({"body": "x", "journals": ["x"] * 51}, "journals", "50"),

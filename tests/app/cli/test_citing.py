@@ -20,6 +20,12 @@ def test_cite_prints_a_line_for_each_article(run: Run, index_folder: Path) -> No
     ]
 
 
+def test_cite_takes_a_pmid_as_any_face_does(run: Run, index_folder: Path) -> None:
+    plain = run("cite", "90000001", "--index", index_folder)
+    for written in ("PMID: 90000001", "https://pubmed.ncbi.nlm.nih.gov/90000001/"):
+        assert run("cite", written, "90000001", "--index", index_folder) == plain
+
+
 def test_cite_prints_a_file(run: Run, index_folder: Path) -> None:
     result = run("cite", *PMIDS, "--index", index_folder, "--format", "ris")
     assert ris_pmids(result.out) == ["90000003", "90000001"]
@@ -29,7 +35,7 @@ def test_cite_names_what_is_missing_and_prints_nothing(run: Run, index_folder: P
     result = run("cite", "90000001", "7", "8", "--index", index_folder)
     assert (result.code, result.out) == (2, "")
     assert "error: not in the index: 7, 8" in result.err
-    assert "neither a PMID" in run("cite", "x", "--index", index_folder).err
+    assert '"x" is no PMID, such as 26023080' in run("cite", "x", "--index", index_folder).err
 
 
 def test_files_are_utf_8_whatever_the_terminal_is(index_folder: Path) -> None:
