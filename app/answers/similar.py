@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from bioqa.app.answers.fusion import FoundBy, found_by, fused_score
-from bioqa.app.answers.vectors import near_article
+from bioqa.app.answers.vectors import near_article, remove_folders
 from bioqa.bioasq.domain import Candidate, Document
 from bioqa.indexer.search.base import SearchIndex
 from bioqa.indexer.vectors.file import VectorsError
@@ -53,8 +53,8 @@ def similar(index: SearchIndex, document: Document, size: int) -> SimilarArticle
         if articles is not None:
             return SimilarArticles(articles)
     except VectorsError as error:
-        problem = str(error)
-        log.warning("%s; similar articles are found by words alone", problem)
+        problem = remove_folders(str(error))
+        log.warning("%s; similar articles are found by words alone", error)
     found = (SimilarArticle(candidate.document, None) for candidate in by_words[:size])
     return SimilarArticles(tuple(found), problem)
 

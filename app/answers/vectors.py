@@ -4,6 +4,7 @@ BM25 finds what shares words with a question, vectors what says the same in othe
 """
 
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -143,14 +144,22 @@ def find(
                 index, vectors, sought, text, size, filters, words=retrieval != "vectors"
             )
         except VectorsError as error:
-            problem = str(error)
-            log.warning("%s; candidates are found by words alone", problem)
+            problem = remove_folders(str(error))
+            log.warning("%s; candidates are found by words alone", error)
         else:
             if candidates is not None:
                 return candidates
     if retrieval == "vectors" and problem is None:
         problem = f"the index {index.name} has no vectors: run `bioqa vectors`"
     return FoundCandidates(index.search(sought, size, filters), problem=problem)
+
+
+_FOLDERS = re.compile(r"(?<![\w:/])/(?:[^\s/'\":;,]+/)+")
+
+
+def remove_folders(message: str) -> str:
+    """A message without the folders that its files are in, which are no client's business."""
+    return _FOLDERS.sub("", message)
 
 
 def asks_words_alone(index: SearchIndex, retrieval: Retrieval) -> bool:
@@ -343,5 +352,7 @@ def load_encoder(record: EncoderRecord, *, device: str = "cpu") -> TextEncoder:
         settings = VectorSettings(**record.settings)
     except TypeError as error:
         raise BioqaError(f"settings of the encoder {record.name} cannot be read: {error}") from error
+    if Path(record.name).is_absolute() and not Path(record.name).is_dir():
+        raise BioqaError(f"there is no folder {record.name}")
     folder = str(bundled.vector_encoder(record.name))
     return VectorEncoder.load(folder, settings, device=device, title=record.name)

@@ -111,6 +111,8 @@ def encoder_of(header: bytes) -> EncoderRecord:
     """The encoder that a header names. Raises ValueError, KeyError or TypeError."""
     if not header.startswith(MAGIC):
         raise ValueError("it begins otherwise")
+    if len(header) < HEADER_BYTES:
+        raise ValueError(f"its header of {HEADER_BYTES:,} bytes is cut")
     content, expected, *_ = header[len(MAGIC) :].split(b"\n")
     if hashlib.sha256(content).hexdigest().encode() != expected:
         raise ValueError("the header's checksum is wrong")
@@ -224,6 +226,8 @@ class VectorFile:
             some = codes[begin : begin + _AT_ONCE].astype(np.float32)
             scores[begin : begin + _AT_ONCE] = some @ question
         scores *= records["scale"]
+        # Only a damaged record has a score that is no number. It must be looked at, not hide the others.
+        scores[np.isnan(scores)] = np.inf
         return scores
 
 

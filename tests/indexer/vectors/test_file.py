@@ -1,5 +1,6 @@
 """A file of vectors: what is nearest, and what cannot be used."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,23 @@ def test_a_citations_own_vector(tmp_path: Path) -> None:
         file.write(b"\x55\xaa")
     with pytest.raises(VectorsError, match="damaged: record 1"):
         VectorFile.open(path).vector(5)
+
+
+@pytest.mark.parametrize("scale", [np.nan, np.inf, -np.inf])
+def test_a_scale_that_is_no_number_is_noticed(tmp_path: Path, scale: float) -> None:
+    path, vectors = made(tmp_path, [*range(1, 30)])
+    place = HEADER_BYTES + 7 * record_type(WIDTH).itemsize + 16
+    content = bytearray(path.read_bytes())
+    content[place : place + 4] = np.float32(scale).tobytes()
+    path.write_bytes(content)
+    opened = VectorFile.open(path)
+    found = []
+    for sign in (1, -1):
+        with suppress(VectorsError):
+            found.append(opened.nearest(sign * vectors[3], 5))
+    # Infinite, it is the closest one way, and the farthest the other way.
+    assert len(found) <= 1
+    assert all(len(near) == 5 for near in found)
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.integers(1, 70), st.sets(st.integers(0, 40)))

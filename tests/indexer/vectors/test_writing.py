@@ -1,6 +1,7 @@
 """Writing vectors: what is new is encoded, whatever happened to the run before."""
 
 import os
+import resource
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -142,6 +143,22 @@ def test_a_full_disk_is_named_and_nothing_is_lost(tmp_path: Path, monkeypatch: p
     toy = Toy()
     assert write(some_documents(6), ENCODER, toy, tmp_path).citations == 6
     assert toy.encoded == ["5", "6"]
+
+
+def test_a_file_that_may_not_grow_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
+    """As on a full disk, a part of what is written gets there."""
+    documents, size = some_documents(12), record_type(WIDTH).itemsize
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (HEADER_BYTES + 5 * size + 7, hard))
+    try:
+        with pytest.raises(VectorsError, match="File too large; what is written stays"):
+            write(documents, ENCODER, Toy(), tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    toy = Toy()
+    result = write(documents, ENCODER, toy, tmp_path)
+    assert toy.encoded == [document.pmid for document in documents[5:]]
+    assert VectorFile.open(result.path).pmids.tolist() == [int(document.pmid) for document in documents]
 
 
 def test_progress_is_reported(tmp_path: Path) -> None:
