@@ -134,11 +134,11 @@ def judged_cases(index: SearchIndex, ranker: Ranker, path: Path) -> Iterator[Cas
 def _answering(document: Document, judgments: Sequence[Mapping[str, Any]]) -> Booleans:
     """[sentences] whether half of the shorter of the sentence and a judged one is the same text."""
     return np.array(
-        [any(_same(document, s, j) for j in judgments) for s in document.sentences], dtype=np.bool_
+        [any(same_text(document, s, j) for j in judgments) for s in document.sentences], dtype=np.bool_
     )
 
 
-def _same(document: Document, sentence: Sentence, judgment: Mapping[str, Any]) -> bool:
+def same_text(document: Document, sentence: Sentence, judgment: Mapping[str, Any]) -> bool:
     if (judgment["pmid"], judgment["section"]) != (document.pmid, sentence.section):
         return False
     begin, end = int(judgment["begin"]), int(judgment["end"])

@@ -73,8 +73,8 @@ FALSE_ALARMS = 0.009
 """Share of the questions as asked of --train and --dev that may be called unlikely: less than the 2 % that
 are allowed of those not seen."""
 
-LIKELY_FROM = 0.4
-"""Estimates from .3 to .5 come true half the time, so those above .4 more often than not."""
+LIKELY_FROM = 0.5
+"""Estimates above it come true more often than not."""
 L2 = 1e-3
 
 

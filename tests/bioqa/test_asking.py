@@ -80,7 +80,7 @@ def test_an_index_may_be_its_folder_and_a_ranker_its_name(index: bioqa.Index, fo
         ({"filters": {"tpes": ["Review"]}}, "tpes: is not an option"),
         ({"filters": {"published_after": "soon"}}, "published_after: must be a day"),
         ({"candidate": 3}, "candidate: is not an option"),
-        ({"types": "Review"}, "types: must be a valid list"),
+        ({"types": "Review"}, "types: must be a list, such as"),
     ],
 )
 def test_what_is_no_option_is_said(index: bioqa.Index, options: Any, said: str) -> None:
