@@ -5,8 +5,8 @@
 ``--judged``: questions whose sentences were judged by reading, as in bench/data; ``--also``: others of that
 form, which are only measured. A question counts as answered if one of the first three sentences shown has
 grade 2; sentences that nobody judged count as not answering. ``--fit`` fits the coefficients to --judged,
-chooses the threshold there by cross-validation, and writes models/answers/answered.json. Printed are, for both,
-how often questions called likely, doubtful and unlikely were answered, and ROC AUC.
+chooses the threshold there by cross-validation, and writes models/answers/answered.json. Printed are, for
+both, how often questions called likely, doubtful and unlikely were answered, and ROC AUC.
 """
 
 import argparse
