@@ -61,6 +61,10 @@ class SimulatedEvidence:
         with self._counted(3):
             return [_with_slips(document) for document in self._evidence.near(word, context, size)]
 
+    def farther(self, word: str, context: str, size: int) -> list[Document]:
+        with self._counted(1):
+            return [_with_slips(document) for document in self._evidence.farther(word, context, size)]
+
     @contextmanager
     def _counted(self, searches: int) -> Iterator[None]:
         self.searches += searches

@@ -56,6 +56,10 @@ class Evidence(Protocol):
         stem that is alike, ``size`` with a stem that begins it, and ``size`` with one like its beginnings."""
         ...
 
+    def farther(self, word: str, context: str, size: int) -> Iterable[Document]:
+        """``size`` documents with stems two edits from the word's, the best matches of the context."""
+        ...
+
 
 def rarity(count: int, size: int) -> float:
     """BM25's inverse document frequency."""

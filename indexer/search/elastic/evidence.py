@@ -68,6 +68,16 @@ class ElasticEvidence:
             {"terms": {TEXT: begins}},
             {"bool": {"should": fuzzy, "minimum_should_match": 1}},
         )
+        return self._documents(alternatives, context, size)
+
+    def farther(self, word: str, context: str, size: int) -> list[Document]:
+        # Two edits, of which one changes the first letter, make another word.
+        alike = {"query": word, "fuzziness": 2, "prefix_length": 1, "max_expansions": 200}
+        return self._documents([{"match": {TEXT: alike}}], context, size)
+
+    def _documents(
+        self, alternatives: Sequence[Mapping[str, Any]], context: str, size: int
+    ) -> list[Document]:
         searches = [{"size": size, "query": _among(having, context)} for having in alternatives]
         hits = {hit["_id"]: hit for answer in self._ask(searches) for hit in answer["hits"]["hits"]}
         return [from_source(hit["_source"]) for hit in hits.values()]

@@ -64,3 +64,6 @@ class BudgetedEvidence:
 
     def near(self, word: str, context: str, size: int) -> list[Document]:
         return [*self._budget.spend(self._evidence.near(word, context, size))]
+
+    def farther(self, word: str, context: str, size: int) -> list[Document]:
+        return [*self._budget.spend(self._evidence.farther(word, context, size))]

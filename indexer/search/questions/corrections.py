@@ -46,6 +46,8 @@ def correct(word: str, context: str, evidence: Evidence) -> str | None:
     ``context``: the other words of the question."""
     lower = word.lower()
     alike = _alike(lower, evidence.near(lower, context, DOCUMENTS))
+    if not alike and len(lower) >= FAR_CHARACTERS:
+        alike = _alike(lower, evidence.farther(lower, context, DOCUMENTS))
     if not alike:
         return None
     best = min(alike, key=lambda other: (alike[other], other))
@@ -59,7 +61,11 @@ def _alike(word: str, documents: Iterable[Document]) -> dict[str, tuple[int, int
     for document in documents:
         text = fold(normalise(f"{document.title} {document.abstract}").lower())
         having.update({w for w in _WORD.findall(text) if abs(len(w) - len(word)) <= most})
-    distances = {other: OSA.distance(word, other, score_cutoff=most) for other in having}
+    # Of a misspelt plural, or of a name without its apostrophe ("alzimers"), documents may have the singular.
+    written = [word, word[:-1]] if most == 2 and word.endswith("s") else [word]
+    distances = {
+        other: min(OSA.distance(form, other, score_cutoff=most) for form in written) for other in having
+    }
     return {
         other: (distance, -having[other])
         for other, distance in distances.items()

@@ -74,6 +74,11 @@ class TantivyEvidence:
                     seen.add(where)
                     yield from_stored(self._searcher.doc(address))
 
+    def farther(self, word: str, context: str, size: int) -> Iterator[Document]:
+        query = self._among(self._make.farther(word), context)
+        for _, address in self._searcher.search(query, limit=size, count=False).hits:
+            yield from_stored(self._searcher.doc(address))
+
     def _among(self, having: Any, context: str) -> Any:
         """Documents that have something, those first that match the context."""
         make, occur = tantivy.Query, tantivy.Occur

@@ -108,6 +108,15 @@ class QueryMaker:
             if queries
         ]
 
+    def farther(self, word: str) -> Any:
+        """The documents with words whose stem is two edits from the word's, or fewer."""
+        make, occur = tantivy.Query, tantivy.Occur
+        queries = [
+            make.fuzzy_term_query(self._schema, TEXT, stem, distance=2, transposition_cost_one=True)
+            for stem in self.words(word)
+        ]
+        return make.boolean_query([(occur.Should, query) for query in queries])
+
     def most(self, condition: Condition, searcher: Any) -> int:
         """How many documents meet a condition at most, as far as a look at words tells."""
         match condition:

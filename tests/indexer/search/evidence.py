@@ -56,6 +56,9 @@ class TextEvidence:
         wanted = {*_words(context)}
         return sorted(self.documents, key=lambda each: -len(wanted & {*_words(each.abstract)}))[:size]
 
+    def farther(self, word: str, context: str, size: int) -> list[Document]:
+        return []  # ``near`` has all of them
+
 
 def _words(text: str) -> list[str]:
     return [*_found(text)]

@@ -140,6 +140,25 @@ def test_a_correction_is_told(index: SearchIndex) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "correction"),
+    [
+        # No beginning of these is one edit from the right word's stem.
+        ("diahrrea after antibiotics", "diarrhea"),
+        ("early signs of alzimers", "alzheimer"),
+        ("Fibromialgya", "Fibromyalgia"),
+        ("hiperthenssion", None),  # three edits
+        ("liabetic", None),  # two, one of which changes the first letter
+    ],
+)
+def test_two_edits_of_a_long_word(index: SearchIndex, question: str, correction: str | None) -> None:
+    words = "Diarrhea, diabetes and hypertension in Alzheimer's disease and fibromyalgia."
+    index.apply([Upsert(_document("40", words))])
+    index.commit()
+    corrections = index.read(question).corrections
+    assert [each.correction for each in corrections] == ([correction] if correction else [])
+
+
+@pytest.mark.parametrize(
     "question", ["\u200b", "\u00ad\u200b", "?", "the", "xyzzyqux", "\ud800", "x" * 10_000]
 )
 def test_a_question_without_known_words_finds_nothing(index: SearchIndex, question: str) -> None:
