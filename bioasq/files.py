@@ -64,7 +64,7 @@ def submission_dict(responses: Iterable[Response]) -> dict[str, object]:
     For a question without type, the ``type`` key is omitted: the official tool's phase A does not need it,
     and crashes on null. Raises BioqaError, naming question and field, for text that UTF-8 cannot encode.
     """
-    return {"questions": [_response_dict(response) for response in responses]}
+    return {"questions": [response_dict(response) for response in responses]}
 
 
 def write_submission(path: str | Path, responses: Iterable[Response]) -> None:
@@ -89,7 +89,8 @@ def _question(entry: Mapping[str, object], where: str) -> Question:
     return Question(identifier, body, kind)
 
 
-def _response_dict(response: Response) -> dict[str, object]:
+def response_dict(response: Response) -> dict[str, object]:
+    """One entry of a submission, as ``submission_dict`` makes it."""
     question = response.question
     entry: dict[str, object] = {"id": question.id}
     if question.type is not None:

@@ -18,6 +18,7 @@ from bioqa.app.cli import (
     explaining,
     files,
     indexing,
+    judging,
     keys,
     rankers,
     serving,
@@ -64,6 +65,7 @@ for command in (
 ):
     cli.command()(command)
 cli.add_typer(experiments.experiment, name="experiment")
+cli.add_typer(judging.judge, name="judge")
 cli.add_typer(keys.keys, name="keys")
 cli.add_typer(rankers.rankers, name="ranker")
 cli.add_typer(trec.trec, name="trec")

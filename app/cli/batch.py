@@ -44,15 +44,9 @@ def answer_batch(
     if is_standard_output(output) or (output.exists() and not output.is_file()):
         # The answers so far are kept beside the output.
         raise BioqaError(f"{output}: cannot be written: not a regular file, which a batch needs to resume")
-    journal = AnswerJournal.open(output, _job(answerer, questions, options))
+    journal = AnswerJournal.open(output, job_of(answerer, questions, options))
     try:
-        missing = {question.id: question for question in questions if question.id not in journal.answers}
-        answers = _answers(answerer, [*missing.values()], options)
-        for done, question in enumerate(questions, start=1):
-            if question.id not in journal.answers:
-                journal.append(next(answers).response())
-            on_answer(done, question)
-        responses = [replace(journal.answers[question.id], question=question) for question in questions]
+        responses = answer_missing(answerer, questions, journal, options, on_answer)
         _refuse_faults(responses, questions)
         write_submission(output, responses)
     finally:
@@ -61,12 +55,29 @@ def answer_batch(
     return responses
 
 
+def answer_missing(
+    answerer: Answerer,
+    questions: Sequence[Question],
+    journal: AnswerJournal,
+    options: Options,
+    on_answer: OnAnswer,
+) -> list[Response]:
+    """Answer the questions that the journal lacks, into the journal; return the answers to all of them."""
+    missing = {question.id: question for question in questions if question.id not in journal.answers}
+    answers = _answers(answerer, [*missing.values()], options)
+    for done, question in enumerate(questions, start=1):
+        if question.id not in journal.answers:
+            journal.append(next(answers).response())
+        on_answer(done, question)
+    return [replace(journal.answers[question.id], question=question) for question in questions]
+
+
 def _answers(answerer: Answerer, questions: Sequence[Question], options: Options) -> Iterator[Answer]:
     for begin in range(0, len(questions), CHUNK):
         yield from answerer.answers(questions[begin : begin + CHUNK], options)
 
 
-def _job(answerer: Answerer, questions: Sequence[Question], options: Options) -> str:
+def job_of(answerer: Answerer, questions: Sequence[Question], options: Options) -> str:
     """Hash everything that the answers depend on."""
     ranker = (answerer.ranker.name, answerer.ranker.hash)
     parts = [

@@ -43,6 +43,8 @@ NAMES = {
     "golden": "The golden file",
     "editions": "The edition",
     "batch": "The test set",
+    "judge": "The judge's name",
+    "item": "The judgment",
 }
 """The labels of the forms' fields."""
 
