@@ -99,7 +99,6 @@ def read_list(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-A_PMID = "PMID, such as 26023080, or address of PubMed"
 _PMID_PREFIX = re.compile(r"^pmid:?\s*", re.IGNORECASE)
 
 
@@ -108,7 +107,7 @@ def read_pmid(text: str) -> str:
     try:
         return pmid_in(_PMID_PREFIX.sub("", text.strip(), count=1))
     except BioqaError as error:
-        raise BioqaError(f"{show(text)} is no {A_PMID}") from error
+        raise BioqaError(f"{show(text)} is no PMID, such as 26023080, and no address of PubMed") from error
 
 
 def _read_pmid(value: object) -> object:
@@ -121,7 +120,7 @@ def _read_pmid(value: object) -> object:
     try:
         return read_pmid(value)
     except BioqaError as error:
-        raise ValueError(f"must be a {A_PMID}") from error
+        raise ValueError("must be a PMID, such as 26023080, or an address of PubMed") from error
 
 
 def split_pmids(values: object) -> object:

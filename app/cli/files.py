@@ -14,8 +14,9 @@ from rich.table import Table
 from bioqa.app.cli.console import echo, fail, json_line, out, print_json, say
 from bioqa.app.cli.options import JsonOption, MedlineFiles
 from bioqa.app.reports.tables import markdown
-from bioqa.bioasq.files import read_golden, read_submission, read_testset
-from bioqa.bioasq.golden import Golden
+from bioqa.bioasq.files import read_submission, read_testset
+from bioqa.bioasq.golden import Golden, parse_golden
+from bioqa.bioasq.judged import condense, count_unjudged, parse_judged
 from bioqa.bioasq.measures import EDITIONS, LATEST, MeanMeasures, Measures, QuestionMeasures
 from bioqa.bioasq.measures import evaluate as measure
 from bioqa.bioasq.measures import per_question as per_question_measures
@@ -118,7 +119,9 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Print the official measures of phase A for a system's submission."""
-    gold, answers = read_golden(golden), read_submission(system)
+    content = read_bytes(golden)
+    gold = parse_golden(parse_json(content, str(golden)), str(golden))
+    answers = read_submission(system)
     check_golden(gold.responses, str(golden))
     check_submission(answers, str(system))
     check_pair(gold.responses, answers.responses, str(golden), str(system))
@@ -128,11 +131,19 @@ def evaluate(
     say_irregularities(system, answers)
     if measures.missing:
         say(f"{system}: golden questions that it lacks, which the means leave out: {measures.missing}")
+    known = parse_judged(content, str(golden))
+    unjudged = count_unjudged(answers.responses, known) if known else None
+    if unjudged is not None:
+        say(f"{system}: {unjudged}")
+    condensed = measure(gold.responses, condense(answers.responses, known), edition) if known else None
     if json:
         rows = {"per_question": [question.row() for question in of_questions]} if per_question else {}
-        print_json(measures_json(measures) | rows)
+        of_condensed = {"condensed": measures_json(condensed)} if condensed else {}
+        print_json(measures_json(measures) | of_condensed | rows)
         return
     print_measures(measures)
+    if condensed:
+        print_measures(condensed, "without what nobody judged, ")
     if per_question:
         echo(f"\n{_question_table(of_questions)}")
 
@@ -147,8 +158,8 @@ def measures_json(measures: Measures) -> dict[str, object]:
     }
 
 
-def print_measures(measures: Measures) -> None:
-    title = f"edition {measures.edition}, {measures.questions} questions"
+def print_measures(measures: Measures, of: str = "") -> None:
+    title = f"{of}edition {measures.edition}, {measures.questions} questions"
     names = ("precision", "recall", "F1", "MAP", "GMAP")
     rows = {
         name: [f"{value:.4f}" for value in _values(means)]

@@ -11,12 +11,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from bioqa.bioasq.domain import PUBMED_URL, Document, Question, Section, Sentence, Snippet
 from bioqa.bioasq.trec import PMID
 from bioqa.system.errors import BioqaError
-from bioqa.system.jsonfile import read_json, shorten, show, write_json
+from bioqa.system.jsonfile import has_lone_surrogate, read_json, shorten, show, write_json
 
 KIND = "bioqa judging sheet"
 FORM = 1
@@ -56,6 +64,15 @@ class Item(NamedTuple):
         return DOCUMENT_GRADES if self.sentence is None else SENTENCE_GRADES
 
 
+def _refuse_halves(text: str) -> str:
+    if has_lone_surrogate(text):
+        raise ValueError("has half of a character, which cannot be shown")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_refuse_halves)]
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -73,8 +90,8 @@ class SheetDocument(_Part):
     """A document as judges read it, with those of its sentences that are to be judged, in reading order."""
 
     pmid: Annotated[str, StringConstraints(pattern=f"^{PMID.pattern}$")]
-    title: str
-    abstract: str
+    title: Text
+    abstract: Text
     sentences: list[SheetSentence]
 
     @classmethod
@@ -106,9 +123,9 @@ class SheetDocument(_Part):
 
 
 class SheetQuestion(_Part):
-    id: Annotated[str, StringConstraints(min_length=1)]
-    body: str
-    type: str | None = None
+    id: Annotated[Text, StringConstraints(min_length=1)]
+    body: Text
+    type: Text | None = None
     documents: list[SheetDocument]
 
     @property
@@ -134,12 +151,12 @@ class SheetContent(_Part):
 
     kind: Literal["bioqa judging sheet"] = "bioqa judging sheet"
     form: Literal[1] = 1
-    systems: list[str]
+    systems: list[Text]
     """The systems that were pooled, by name. Nothing says which of them showed what."""
     depth: int
     """How many of each system's first documents, and first sentences, are in the pool."""
     seed: int
-    index: str
+    index: Text
     questions: Annotated[list[SheetQuestion], Field(min_length=1)]
 
     @model_validator(mode="after")

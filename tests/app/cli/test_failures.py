@@ -56,7 +56,7 @@ def test_the_command_shows_it_without_a_traceback_and_ends_with_2(
     def read(path: Path) -> None:
         raise ValueError(f"Invalid header value b'ApiKey {secret}\\n'")
 
-    monkeypatch.setattr(files, "read_golden", read)
+    monkeypatch.setattr(files, "read_bytes", read)
     result = command("evaluate", "a", "b", "--edition", 9)
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("error: unexpected ValueError: Invalid header value b'ApiKey ***")

@@ -70,6 +70,7 @@ ARGUMENTS: dict[str, list[object]] = {
     "ranker tune": ["deep"],
     "ranker calibrate": ["checkpoint", "--dev", "golden"],
     "ranker reliability": ["soft", "--golden", "golden"],
+    "judge pool": ["testset", "-o", "sheet.json", "--ranker", "soft"],
 }
 
 
@@ -98,8 +99,12 @@ def world(run: Run, tmp_path: Path, index_folder: Path, monkeypatch: pytest.Monk
     return run
 
 
-ELSEWHERE = {"bioqa vectors"}
-"""It would write beside the index that all tests share, and change its answers: test_vectors.py."""
+ELSEWHERE = {
+    # It would write beside the index that all tests share, and change its answers: test_vectors.py.
+    "bioqa vectors",
+    # They need a sheet: test_judging.py.
+    *(f"bioqa judge {name}" for name in ("serve", "agreement", "export", "import")),
+}
 
 
 def test_every_command_is_here() -> None:

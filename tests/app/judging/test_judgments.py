@@ -101,7 +101,7 @@ def test_a_full_disk_is_an_error_and_the_log_stays_whole(path: Path, monkeypatch
 
         with monkeypatch.context() as patch:
             patch.setattr(os, "pwrite", fill)
-            with pytest.raises(LogError, match="sheet.json.judgments: cannot be written: No space left"):
+            with pytest.raises(LogError, match=r"sheet\.json\.judgments: cannot be written: No space left"):
                 log.add([Judgment("Ann", of_sentence(), 2)])
         assert judged(path) == {"Ann": {"11": 1}}
         assert log.grades_by("Ann") == {of_document(): 1}
