@@ -92,7 +92,7 @@ def check_name(text: str) -> str:
         raise NameRefused("is empty")
     if len(name) > MOST_NAME:
         raise NameRefused(f"has {len(name)} characters; at most {MOST_NAME} are allowed")
-    if not name.isprintable():
+    if not name.isprintable() or "\ufffd" in name:
         raise NameRefused("has characters that cannot be shown")
     return name
 

@@ -12,14 +12,18 @@ from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from bioqa.app.answers.answering import Answerer
 from bioqa.app.answers.engine import Engine
+from bioqa.app.judging.judgments import JudgmentLog, read_judgments
+from bioqa.app.settings import Settings
+from bioqa.app.web.judging import create_judging_app
 from bioqa.indexer.medline.events import Upsert
 from bioqa.indexer.search.tantivy.index import TantivyIndex
 from tests.app.conftest import document
 from tests.app.engines import local
 from tests.app.jobs.waiting import until
+from tests.app.judging import sheets
 from tests.app.rankers import LexicalRanker
 from tests.app.requests import TESTSET
-from tests.app.serving import serving
+from tests.app.serving import serving, serving_app
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUESTION = "Is metformin better than placebo?"
@@ -422,3 +426,23 @@ def test_the_api_can_be_read_by_weak_eyes(opened: Opened) -> None:
 def test_the_api_is_listed_without_scripts(opened: Opened) -> None:
     page = opened("/docs", java_script_enabled=False)
     assert "POST /v1/search" in page.get_by_role("table").inner_text()
+
+
+def test_a_sheet_is_judged_by_keyboard_alone(opened: Opened, tmp_path: Path) -> None:
+    path = sheets.written(tmp_path)
+    with JudgmentLog(path) as log, serving_app(create_judging_app(log, Settings())) as served:
+        page = opened(f"{served}/question/1?judge=Ann", viewport=PHONE)
+        # The first item has the focus: a document, its title, and a sentence that bears on the question.
+        for key in ("r", "n", "b"):
+            page.keyboard.press(key)
+        page.keyboard.press("k")
+        page.keyboard.press("a")  # thought better of
+        expect(page.locator("#progress")).to_have_text("3 of 8 judged")
+        expect(page.get_by_text("not kept yet")).to_have_count(0)
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
+        page.goto(f"{served}/agreement?judge=Ann")
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
+    grades = read_judgments(path, sheets.sheet()).grades_by("Ann")
+    assert [grades[sheets.of_document()], *(grades[sheets.of_sentence(n)] for n in (0, 1))] == [1, 0, 2]

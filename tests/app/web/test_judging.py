@@ -80,6 +80,7 @@ def test_a_program_keeps_several_at_once_and_takes_one_back(client: TestClient, 
         ({"11": "1"}, 422),  # nobody
         ({"judge": "x" * 10_000, "11": "1"}, 422),
         ({"judge": "\x1b[31m", "11": "1"}, 422),
+        ({"judge": "\ufffd", "11": "1"}, 422),
     ],
 )
 def test_what_is_no_judgment_is_refused(
