@@ -105,7 +105,7 @@ _PMID_PREFIX = re.compile(r"^pmid:?\s*", re.IGNORECASE)
 def read_pmid(text: str) -> str:
     """Read a PMID, with or without "PMID:", or an address of PubMed. Raises BioqaError for anything else."""
     try:
-        return pmid_in(_PMID_PREFIX.sub("", text.strip(), count=1))
+        return pmid_in(_PMID_PREFIX.sub("", text.strip(" "), count=1))
     except BioqaError as error:
         raise BioqaError(f"{show(text)} is no PMID, such as 26023080, and no address of PubMed") from error
 

@@ -150,7 +150,9 @@ def find(
             if candidates is not None:
                 return candidates
     if retrieval == "vectors" and problem is None:
-        problem = f"the index {index.name} has no vectors: run `bioqa vectors`"
+        problem = (
+            f"the index {index.name} has no vectors; `bioqa vectors` makes them in a folder"
+        )
     return FoundCandidates(index.search(sought, size, filters), problem=problem)
 
 

@@ -41,8 +41,8 @@ MORE_THAN_A_SCHEMA_SAYS: dict[str, list[Any]] = {
     "/v1/citations": [positive_data_acceptance],
     # The encoder's name and the length of its vectors are known when it is loaded.
     "/v1/embeddings": [positive_data_acceptance],
-    # No two questions may have the same id.
-    "/v1/bioasq": [positive_data_acceptance],
+    # No two questions may have the same id. Of a parameter that is repeated, the last one counts.
+    "/v1/bioasq": [positive_data_acceptance, negative_data_rejection],
     # Wrong questions are told while others are answered; a file is any bytes.
     "/v1/bioasq/batches": [positive_data_acceptance, negative_data_rejection],
     "/v1/bioasq/validate": [positive_data_acceptance],

@@ -48,7 +48,7 @@ def made(index_folder: Path) -> Iterator[Make]:
 def processes(index_folder: Path) -> Iterator[RankingProcesses]:
     """For tests that leave it alive."""
     settings = Settings(
-        index=str(index_folder), ranking_processes=1, max_request_cpu_s=0.5, max_question_cpu_s=0.5
+        index=str(index_folder), ranking_processes=1, max_request_cpu_s=0.5, max_question_cpu_s=3
     )
     processes = RankingProcesses(settings, no_logs, start_telling)
     processes.open()
