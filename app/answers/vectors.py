@@ -150,9 +150,7 @@ def find(
             if candidates is not None:
                 return candidates
     if retrieval == "vectors" and problem is None:
-        problem = (
-            f"the index {index.name} has no vectors; `bioqa vectors` makes them in a folder"
-        )
+        problem = f"the index {index.name} has no vectors; `bioqa vectors` makes them in a folder"
     return FoundCandidates(index.search(sought, size, filters), problem=problem)
 
 

@@ -274,10 +274,7 @@ def test_an_index_without_vectors_is_searched_by_words(index: TantivyIndex) -> N
     assert {each.pmid for each in answer.documents} == {"2", "4"}
     assert answer.by_words is None
     asked = answerer.answer(Question("q", QUESTION), Options(retrieval="vectors"))
-    assert (
-        asked.by_words
-        == "the index index has no vectors; `bioqa vectors` makes them in a folder"
-    )
+    assert asked.by_words == "the index index has no vectors; `bioqa vectors` makes them in a folder"
     assert find(index, QUESTION, QUESTION, 10, NO_FILTERS, "both").candidates == index.search(QUESTION, 10)
 
 
